@@ -1,0 +1,112 @@
+import { setImmediate } from "node:timers/promises";
+import { CannotOpen, type OpenFailure, openRegular } from "./open.ts";
+
+/** What a fold reads from: an open file, or bytes in a test. Never longer than `size`. */
+export interface ByteSource {
+  size: number;
+  read(offset: number, length: number): Buffer;
+}
+
+/**
+ * How a format is read: a pure fold over its bytes. `state` is plain JSON data, so it can be cached on disk and
+ * computed in a worker. An append of k bytes costs O(k): `advance` starts where the last one ended.
+ */
+export interface FileFold<S> {
+  /** Unique among all sources; with `version` it names a cached state. */
+  name: string;
+  /** Raise it when the state's shape or meaning changes: cached states of other versions are dropped. */
+  version: number;
+  initial(): S;
+  /**
+   * Takes in every whole record from `from` on, changing `state` in place, and returns the offset behind the last
+   * whole one. Bytes behind it (a write in progress) are read again next time and never kept: the writer may
+   * cut them and write others of the same length. Yields about once per 256 KiB.
+   */
+  advance(state: S, bytes: ByteSource, from: number): Generator<void, number>;
+}
+
+/** A file as far as it has been read. Plain data. */
+export interface Folded<S> {
+  path: string;
+  dev: number;
+  ino: number;
+  size: number;
+  mtimeMs: number;
+  birthtimeMs: number;
+  /** End of the last whole record. */
+  offset: number;
+  /** The last bytes before `offset`, hex: an in-place rewrite is noticed by them. */
+  guard: string;
+  state: S;
+}
+
+export type Advanced<S> =
+  | { ok: true; folded: Folded<S>; changed: boolean }
+  | { ok: false; kind: OpenFailure; message: string };
+
+const GUARD_BYTES = 32;
+
+/**
+ * Brings `before` up to date with the file: O(new bytes) when it only grew, from the start when it was replaced,
+ * shrank below what was read, or was rewritten in place.
+ */
+export function* advanceFile<S>(
+  fold: FileFold<S>,
+  path: string,
+  before: Folded<S> | null,
+): Generator<void, Advanced<S>> {
+  try {
+    using file = openRegular(path);
+    const { dev, ino, mtimeMs, birthtimeMs } = file.stat;
+    const same = before !== null && before.dev === dev && before.ino === ino && file.size >= before.offset;
+    if (same && before.size === file.size && before.mtimeMs === mtimeMs) {
+      return { ok: true, folded: before, changed: false };
+    }
+    const intact = same && guardAt(file, before.offset) === before.guard;
+    const state = intact ? before.state : fold.initial();
+    const offset = yield* fold.advance(state, file, intact ? before.offset : 0);
+    const guard = guardAt(file, offset);
+    return {
+      ok: true,
+      changed: true,
+      folded: { path, dev, ino, size: file.size, mtimeMs, birthtimeMs, offset, guard, state },
+    };
+  } catch (error) {
+    if (error instanceof CannotOpen) return { ok: false, kind: error.kind, message: error.message };
+    throw error;
+  }
+}
+
+function guardAt(bytes: ByteSource, offset: number): string {
+  const length = Math.min(GUARD_BYTES, offset);
+  return length === 0 ? "" : bytes.read(offset - length, length).toString("hex");
+}
+
+/** Runs a fold to its end at once: for tests, workers and one-shot commands. */
+export function runNow<T>(work: Generator<void, T>): T {
+  let step = work.next();
+  while (!step.done) step = work.next();
+  return step.value;
+}
+
+/** Runs a fold in slices of at most `sliceMs`, so that a key pressed meanwhile is answered. */
+export async function runSliced<T>(work: Generator<void, T>, sliceMs = 8): Promise<T> {
+  let until = performance.now() + sliceMs;
+  let step = work.next();
+  while (!step.done) {
+    if (performance.now() >= until) {
+      await setImmediate();
+      until = performance.now() + sliceMs;
+    }
+    step = work.next();
+  }
+  return step.value;
+}
+
+/** Bytes in memory as a source: what tests and prefixes read from. */
+export function bytesOf(buffer: Buffer): ByteSource {
+  return {
+    size: buffer.length,
+    read: (offset, length) => buffer.subarray(offset, Math.min(buffer.length, offset + length)),
+  };
+}

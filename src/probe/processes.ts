@@ -1,0 +1,102 @@
+import { readdir, readFile, readlink } from "node:fs/promises";
+import { z } from "zod";
+
+export interface Process {
+  pid: number;
+  ppid: number | null;
+  /** Field 22 of `/proc/<pid>/stat`, as text: with the pid it names a process for good. null where the system has no such number. */
+  startTicks: string | null;
+  /** Controlling terminal, `/dev/pts/3`, null when it has none or it is not known. */
+  tty: string | null;
+  comm: string;
+  argv: string[];
+  cwd: string | null;
+  /** Files it holds a lock on, only in a table given by a file. */
+  locksHeld: string[];
+}
+
+export interface ProcessTable {
+  byPid: Map<number, Process>;
+  all: Process[];
+}
+
+export function processTable(all: Process[]): ProcessTable {
+  return { all, byPid: new Map(all.map((one) => [one.pid, one])) };
+}
+
+const fileShape = z.object({
+  processes: z.array(
+    z.object({
+      pid: z.number().int(),
+      ppid: z.number().int().optional(),
+      startTicks: z.union([z.number(), z.string()]).optional(),
+      tty: z.string().optional(),
+      comm: z.string().default(""),
+      argv: z.array(z.string()).optional(),
+      cwd: z.string().optional(),
+      locksHeld: z.array(z.string()).optional(),
+    }),
+  ),
+});
+
+/** The table in a file: what `FORKTAIL_PROCESSES` names, for tests and screenshots. Throws when it is not one. */
+export async function processesFromFile(path: string): Promise<ProcessTable> {
+  const parsed = fileShape.parse(JSON.parse(await readFile(path, "utf8")));
+  return processTable(
+    parsed.processes.map((one) => ({
+      pid: one.pid,
+      ppid: one.ppid ?? null,
+      startTicks: one.startTicks === undefined ? null : String(one.startTicks),
+      tty: one.tty ?? null,
+      comm: one.comm,
+      argv: one.argv ?? [one.comm],
+      cwd: one.cwd ?? null,
+      locksHeld: one.locksHeld ?? [],
+    })),
+  );
+}
+
+/** The processes of this machine from /proc; of others only what they let us see. Throws where there is no /proc. */
+export async function processesFromProc(root = "/proc"): Promise<ProcessTable> {
+  const names = (await readdir(root)).filter((name) => /^[0-9]+$/u.test(name));
+  const rows = await Promise.all(names.map((name) => readProcess(root, Number(name))));
+  return processTable(rows.filter((row) => row !== null));
+}
+
+async function readProcess(root: string, pid: number): Promise<Process | null> {
+  const at = `${root}/${pid}`;
+  try {
+    const [stat, cmdline, cwd] = await Promise.all([
+      readFile(`${at}/stat`, "utf8"),
+      readFile(`${at}/cmdline`, "utf8").catch(() => ""),
+      readlink(`${at}/cwd`).catch(() => null),
+    ]);
+    const parsed = parseStat(stat);
+    if (parsed === null) return null;
+    const argv = cmdline.replace(/\0+$/u, "").split("\0");
+    return { pid, ...parsed, argv: argv[0] === "" ? [] : argv, cwd, locksHeld: [] };
+  } catch {
+    return null; // It ended while we looked.
+  }
+}
+
+/** proc(5): `pid (comm) state ppid pgrp session tty_nr … starttime`; comm may hold spaces and brackets. */
+export function parseStat(stat: string): Pick<Process, "ppid" | "startTicks" | "tty" | "comm"> | null {
+  const open = stat.indexOf("(");
+  const close = stat.lastIndexOf(")");
+  if (open < 0 || close < open) return null;
+  const fields = stat.slice(close + 2).split(" ");
+  const ppid = Number(fields[1]);
+  const startTicks = fields[19];
+  if (!Number.isInteger(ppid) || startTicks === undefined) return null;
+  return { ppid, startTicks, tty: ttyName(Number(fields[4])), comm: stat.slice(open + 1, close) };
+}
+
+/** Device number → name, for the two kinds of terminal an agent runs in: pseudo-terminals and the console. */
+function ttyName(device: number): string | null {
+  if (!Number.isInteger(device) || device === 0) return null;
+  const major = (device >> 8) & 0xfff;
+  const minor = (device & 0xff) | ((device >> 12) & 0xfff00);
+  if (major >= 136 && major <= 143) return `/dev/pts/${(major - 136) * 256 + minor}`;
+  return major === 4 ? `/dev/tty${minor}` : null;
+}

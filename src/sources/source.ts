@@ -44,6 +44,8 @@ export interface Services {
   env: NodeJS.ProcessEnv;
   /** What of a session the person has looked at, by key: our own memory, never beside the tool's files. */
   seen(key: SessionKey): string | null;
+  /** The session we ourselves copied this one from, null when we did not make it. */
+  copiedFrom(key: SessionKey): SessionKey | null;
 }
 
 /** What changed. Snapshots are whole; an unchanged one is not repeated. */

@@ -1,0 +1,256 @@
+import type { FileFold } from "../../files/fold.ts";
+import { isoTime } from "../../files/go-json.ts";
+import { type Status as Derived, isBlock, isTextType } from "./chain.ts";
+import { type Conf, parseConf } from "./conf.ts";
+import { type Header, isKind, type Usage } from "./record.ts";
+import { type Tail, type WalkedRecord, walkRecords } from "./walk.ts";
+
+/** What one step cost, and by what copies of it are known. */
+export interface StepState {
+  /** 1-based ordinal in the file. */
+  n: number;
+  id: string;
+  upto: number;
+  time: string | null;
+  request: string;
+  model: string;
+  provider: string;
+  usage: Usage | null;
+  /** Hash of every header up to and including this record: equal in two files means equal prefixes. */
+  prefix: string;
+}
+
+/** A message, which is where a fork may end: what the session would be without it and all that follows. */
+export interface CutPoint {
+  n: number;
+  /** Offset of its header. */
+  at: number;
+  /** Calls that wait for a result before it. */
+  waiting: number;
+  /** Status of the records before it. */
+  status: Exclude<Derived, "stepping">;
+  prefix: string;
+}
+
+/** Where a body lies, so that it is read only when it is shown. */
+export interface BodyAt {
+  n: number;
+  kind: string;
+  type: string | null;
+  at: number;
+  len: number;
+}
+
+/** Everything a list row, the usage and the fork points need of one file. Plain data; grows by O(new records). */
+export interface StateOfFile {
+  records: number;
+  tail: Tail;
+  /** Bytes behind the last whole record. */
+  tailBytes: number;
+  anomalies: { n: number; text: string }[];
+  kinds: Record<string, number>;
+  created: string | null;
+  updated: string | null;
+  conf: Conf | null;
+  hasConfig: boolean;
+  /** First text message, its first 8 KiB. */
+  firstMessage: string | null;
+  lastKind: string;
+  /** n of the last record, as written. */
+  lastN: number;
+  /** Is every `n` the record's ordinal? Cuts count by ordinal, `upto` by n: when they differ nothing is forked. */
+  numbered: boolean;
+  /** Calls that no step has closed yet. */
+  unclosed: { step: string; id: string; n: number }[];
+  waiting: { id: string; n: number }[];
+  steps: StepState[];
+  /** Largest n of a message or result, null when there is none. */
+  lastInput: number | null;
+  models: string[];
+  cuts: CutPoint[];
+  /** Offsets of every 256th record: the end of a long file is found without reading its beginning. */
+  marks: number[];
+  /** The newest bodies worth a line in a list. */
+  lastCall: BodyAt | null;
+  lastSaid: BodyAt | null;
+  /** Hash of the first record: equal in all copies of a family. */
+  family: string;
+  /** Hash of all headers so far. */
+  prefix: string;
+}
+
+export const RECORDS_PER_MARK = 256;
+const TITLE_BYTES = 8 * 1024;
+const MOST_ANOMALIES = 100;
+
+export const statefileFold: FileFold<StateOfFile> = {
+  name: "statefile",
+  version: 1,
+  initial: () => ({
+    records: 0,
+    tail: "clean",
+    tailBytes: 0,
+    anomalies: [],
+    kinds: {},
+    created: null,
+    updated: null,
+    conf: null,
+    hasConfig: false,
+    firstMessage: null,
+    lastKind: "",
+    lastN: 0,
+    numbered: true,
+    unclosed: [],
+    waiting: [],
+    steps: [],
+    lastInput: null,
+    models: [],
+    cuts: [],
+    marks: [],
+    lastCall: null,
+    lastSaid: null,
+    family: "",
+    prefix: "cbf29ce4:84222325",
+  }),
+  *advance(state, bytes, from) {
+    const end = yield* walkRecords(bytes, from, (record) => {
+      take(state, record);
+      return true;
+    });
+    state.tail = end.tail;
+    state.tailBytes = bytes.size - end.good;
+    return end.good;
+  },
+};
+
+function take(state: StateOfFile, record: WalkedRecord): void {
+  const { header } = record;
+  const n = state.records + 1;
+  const time = isoTime(header.time);
+  if (n === 1) state.created = time;
+  // A message is where a cut may end: note what stood before it, before it counts.
+  if (header.kind === "message") {
+    state.cuts.push({
+      n,
+      at: record.start,
+      waiting: state.waiting.length,
+      status: statusOf(state),
+      prefix: state.prefix,
+    });
+  }
+  if (state.records % RECORDS_PER_MARK === 0) state.marks.push(record.start);
+  noteAnomalies(state, record, n);
+  state.prefix = hashOn(state.prefix, record.line);
+  if (n === 1) state.family = state.prefix;
+  state.records = n;
+  state.kinds[header.kind] = (state.kinds[header.kind] ?? 0) + 1;
+  state.lastKind = header.kind;
+  state.lastN = header.n;
+  state.updated = time ?? state.updated;
+  const at = { n, kind: header.kind, type: header.type ?? null, at: record.bodyAt, len: header.len };
+  switch (header.kind) {
+    case "config":
+      state.hasConfig = true;
+      state.conf = parseConf(record.body(256 * 1024)) ?? state.conf;
+      break;
+    case "message":
+      if (state.firstMessage === null && isTextType(header.type)) {
+        state.firstMessage = record.body(TITLE_BYTES).toString("utf8");
+      }
+      state.lastInput = Math.max(state.lastInput ?? header.n, header.n);
+      state.lastSaid = at;
+      break;
+    case "result":
+      takeResult(state, header);
+      break;
+    case "call":
+      state.unclosed.push({ step: header.step ?? "", id: header.id, n });
+      state.lastCall = at;
+      break;
+    case "text":
+    case "error":
+      state.lastSaid = at;
+      break;
+    case "step":
+      takeStep(state, header, n, time);
+      break;
+  }
+}
+
+function takeResult(state: StateOfFile, header: Header): void {
+  const answered = state.waiting.findIndex((call) => call.id === header.for);
+  if (answered >= 0) state.waiting.splice(answered, 1);
+  state.lastInput = Math.max(state.lastInput ?? header.n, header.n);
+}
+
+function takeStep(state: StateOfFile, header: Header, n: number, time: string | null): void {
+  for (const call of state.unclosed) {
+    if (call.step === header.id) state.waiting.push({ id: call.id, n: call.n });
+  }
+  state.unclosed = state.unclosed.filter((call) => call.step !== header.id);
+  const model = header.model ?? "";
+  if (model !== "" && !state.models.includes(model)) state.models.push(model);
+  state.steps.push({
+    n,
+    id: header.id,
+    upto: header.upto ?? 0,
+    time,
+    request: header.request ?? "",
+    model,
+    provider: header.provider ?? "",
+    usage: header.usage ?? null,
+    prefix: state.prefix,
+  });
+}
+
+function noteAnomalies(state: StateOfFile, { header, wrong }: WalkedRecord, n: number): void {
+  const note = (text: string): void => {
+    if (state.anomalies.length < MOST_ANOMALIES) state.anomalies.push({ n, text });
+  };
+  for (const field of wrong) note(`record ${n}: field ${field} has the wrong type`);
+  if (!isKind(header.kind)) note(`record ${n}: unknown kind '${header.kind.slice(0, 40)}'`);
+  if (n === 1 && header.kind !== "start") note("record 1 is not start");
+  if (n === 2 && header.kind !== "config") note("record 2 is not config");
+  if (header.n !== n) {
+    if (state.numbered) note(`record ${n}: its n is ${header.n}`);
+    state.numbered = false;
+  }
+}
+
+/** Status at the tip (statefile.md §9), from the running state. */
+export function statusOf(state: StateOfFile): Exclude<Derived, "stepping"> {
+  if (state.lastKind === "error") return "failed";
+  if (state.waiting.length > 0) return "interrupted";
+  const step = state.steps.at(-1);
+  if (state.lastInput !== null && (!step || state.lastInput > step.upto)) return "open";
+  return "closed";
+}
+
+/** How the tip looks (ours): says which bound a guess of work in progress ages by. */
+export type Shape = "empty" | "error" | "calls-waiting" | "blocks-streaming" | "needs-step" | "idle";
+
+export function shapeOf(state: StateOfFile): Shape {
+  if (state.records === 0) return "empty";
+  const status = statusOf(state);
+  if (status === "failed") return "error";
+  if (status === "interrupted") return "calls-waiting";
+  if (status === "open") return isBlock(state.lastKind) ? "blocks-streaming" : "needs-step";
+  return "idle";
+}
+
+/** What the file as a whole holds, with what only its whole shows. */
+export function anomaliesOf(state: StateOfFile): { n: number; text: string }[] {
+  const late = state.records === 1 ? [{ n: 2, text: "record 2 is not config" }] : [];
+  return [...state.anomalies, ...late];
+}
+
+/** Two FNV-1a hashes side by side over the header lines; bodies are told apart by ids, times and lengths in them. */
+function hashOn(prefix: string, line: Buffer): string {
+  let a = Number.parseInt(prefix.slice(0, 8), 16);
+  let b = Number.parseInt(prefix.slice(9), 16);
+  for (const byte of line) {
+    a = Math.imul(a ^ byte, 0x01000193);
+    b = Math.imul(b ^ byte, 0x01000197);
+  }
+  return `${(a >>> 0).toString(16).padStart(8, "0")}:${(b >>> 0).toString(16).padStart(8, "0")}`;
+}

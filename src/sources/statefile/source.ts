@@ -1,0 +1,286 @@
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { Folded } from "../../files/fold.ts";
+import { listDirectory } from "../../files/list-directory.ts";
+import type { Evidence } from "../../probe/evidence.ts";
+import type { Document } from "../../session/document.ts";
+import { type SessionKey, sessionKey } from "../../session/key.ts";
+import type { Problem } from "../../session/problem.ts";
+import type { Snapshot } from "../../session/snapshot.ts";
+import type { ModelRequest } from "../../usage/request.ts";
+import type { Delta, Root, Services, Source, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
+import { activityOf } from "./activity.ts";
+import { infoDocument, tailProblem, usageDocument } from "./documents.ts";
+import { type StateOfFile, statefileFold } from "./fold.ts";
+import { forkAbility } from "./fork.ts";
+import { ancestry, type Relative } from "./lineage.ts";
+import { idOfName } from "./sessions.ts";
+import { requestsOf, snapshotOf } from "./snapshot.ts";
+import { StatefileTranscript } from "./transcript.ts";
+import { isTorn } from "./walk.ts";
+
+const NAME = "statefile";
+/** A new file passes through 0 bytes and a lone start record: it is not announced before it is a session, or this old. */
+const HATCHING_MS = 1000;
+const BATCH = 64;
+
+/** Mainplane's `.state` files (statefile.md). */
+export const statefileSource: Source = {
+  name: NAME,
+  title: "Mainplane",
+  probes: [],
+  folds: [statefileFold],
+  defaultRoots: () =>
+    ["/var/lib/mainplane-server", "/Library/Application Support/mainplane-server"].flatMap((server) => {
+      const dirs = [join(server, "admin"), join(server, "sessions")].filter((dir) => existsSync(dir));
+      return dirs;
+    }),
+  open: (roots, services) => new StatefileReader(roots, services),
+};
+
+interface Held {
+  root: Root;
+  id: string;
+  path: string;
+  folded: Folded<StateOfFile>;
+  activity: string | null;
+  snapshot: Snapshot | null;
+  /** When its status or its announcement may change by the clock, ms. */
+  until: number | null;
+}
+
+class StatefileReader implements SourceReader {
+  readonly #roots: readonly Root[];
+  readonly #services: Services;
+  readonly #held = new Map<SessionKey, Held>();
+  readonly #families = new Map<string, Set<SessionKey>>();
+  readonly #problems = new Map<string, Problem>();
+  readonly fork = forkAbility({
+    roots: () => this.#roots,
+    stateOf: (key) => this.#stateOf(key),
+  });
+
+  constructor(roots: readonly Root[], services: Services) {
+    this.#roots = roots;
+    this.#services = services;
+  }
+
+  watched(): Watched[] {
+    return this.#roots.map((root) => ({
+      path: root.path,
+      depth: 0,
+      matters: (path) => dirname(path) === root.path && idOfName(basename(path)) !== null,
+    }));
+  }
+
+  async *scan(evidence: Evidence): AsyncIterable<Delta> {
+    this.#problems.clear();
+    const found: { root: Root; id: string; path: string; mtimeMs: number }[] = [];
+    for (const root of this.#roots) {
+      const listing = await listDirectory(root.path);
+      if (!listing.ok) {
+        if (root.explicit || listing.kind !== "gone")
+          this.#problem(root.path, listing.kind, `${root.path}: ${listing.message}`);
+        continue;
+      }
+      for (const entry of listing.entries) {
+        const id = idOfName(entry.name);
+        if (id === null) continue;
+        const path = join(root.path, entry.name);
+        const mtimeMs = await stat(path).then(
+          (stats) => stats.mtimeMs,
+          () => 0,
+        );
+        found.push({ root, id, path, mtimeMs });
+      }
+    }
+    found.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1));
+    for (let at = 0; at < found.length; at += BATCH) {
+      const touched: SessionKey[] = [];
+      for (const { root, path, id } of found.slice(at, at + BATCH)) touched.push(...(await this.#read(root, id, path)));
+      yield this.#delta(touched, [], evidence, true);
+    }
+    if (found.length === 0) yield this.#delta([], [], evidence, true);
+  }
+
+  async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
+    const touched: SessionKey[] = [];
+    const removed: SessionKey[] = [];
+    const before = this.#problemList();
+    for (const path of new Set(paths)) {
+      const root = this.#roots.find((one) => one.path === dirname(path));
+      const id = idOfName(basename(path));
+      if (!root || id === null) continue;
+      const key = sessionKey(NAME, root.index, id);
+      const had = this.#held.get(key);
+      const now = await this.#read(root, id, path);
+      touched.push(...now);
+      if (had?.snapshot && !this.#held.has(key)) {
+        removed.push(key);
+        touched.push(...(this.#families.get(had.folded.state.family) ?? []));
+      }
+    }
+    const changed = !isDeepStrictEqual(before, this.#problemList());
+    return this.#delta(touched, removed, evidence, changed);
+  }
+
+  tick(evidence: Evidence): Delta {
+    const due = [...this.#held].filter(([, held]) => held.until !== null && held.until <= evidence.now);
+    return this.#delta(
+      due.map(([key]) => key),
+      [],
+      evidence,
+      due.some(([, held]) => held.snapshot === null),
+    );
+  }
+
+  views(): ViewName[] {
+    return ["timeline", "context", "usage", "info"];
+  }
+
+  async transcript(key: SessionKey): Promise<Transcript> {
+    const { path } = this.#must(key);
+    return new StatefileTranscript(path, async () => {
+      const { dev, ino, state } = await this.#stateOf(key);
+      return { state, identity: `${dev}:${ino}:${state.family}` };
+    });
+  }
+
+  async document(key: SessionKey, view: ViewName): Promise<Document> {
+    const held = this.#must(key);
+    if (!held.snapshot) throw new Error(`${key} is not a session yet`);
+    return view === "usage"
+      ? usageDocument(held.folded.state, held.snapshot)
+      : infoDocument(held.folded.state, held.snapshot, held.folded.size);
+  }
+
+  async requests(key: SessionKey): Promise<ModelRequest[]> {
+    return requestsOf(this.#must(key).folded.state.steps);
+  }
+
+  async resume(key: SessionKey): ReturnType<SourceReader["resume"]> {
+    const { id, folded } = this.#must(key);
+    if (folded.state.conf === null)
+      return { ok: false, reason: "it has no config record: the tool cannot continue it" };
+    if (folded.state.tail !== "clean" && !isTorn(folded.state.tail) && folded.state.tail !== "bad-newline") {
+      return { ok: false, reason: `the tool refuses this file (${folded.state.tail}); fork its healthy part instead` };
+    }
+    return { ok: true, command: { argv: ["mainplane", "chat", id], cwd: null }, notes: [] };
+  }
+
+  actions(): [] {
+    return [];
+  }
+
+  async close(): Promise<void> {
+    this.#held.clear();
+    this.#families.clear();
+  }
+
+  #must(key: SessionKey): Held {
+    const held = this.#held.get(key);
+    if (!held) throw new Error(`there is no session ${key}`);
+    return held;
+  }
+
+  async #stateOf(key: SessionKey): Promise<Folded<StateOfFile>> {
+    const held = this.#must(key);
+    const result = await this.#services.files.advance(statefileFold, held.path);
+    if (!result.ok) throw new Error(`${held.path}: ${result.message}`);
+    held.folded = result.folded;
+    return result.folded;
+  }
+
+  /** Brings one file up to date; returns the keys whose snapshots may have changed by it. */
+  async #read(root: Root, id: string, path: string): Promise<SessionKey[]> {
+    const key = sessionKey(NAME, root.index, id);
+    const result = await this.#services.files.advance(statefileFold, path);
+    const before = this.#held.get(key);
+    this.#problems.delete(path);
+    if (!result.ok) {
+      this.#held.delete(key);
+      this.#services.files.forget(path);
+      if (before) this.#families.get(before.folded.state.family)?.delete(key);
+      if (result.kind !== "gone") this.#problem(path, result.kind, `${path}: ${result.message}`);
+      return [];
+    }
+    const { folded } = result;
+    const family = folded.state.family;
+    if (before && before.folded.state.family !== family) this.#families.get(before.folded.state.family)?.delete(key);
+    const kin = this.#families.get(family) ?? new Set();
+    this.#families.set(family, kin.add(key));
+    const activity = activityOf(path, folded.state);
+    this.#held.set(key, { root, id, path, folded, activity, snapshot: before?.snapshot ?? null, until: null });
+    return [key, ...kin];
+  }
+
+  #delta(touched: readonly SessionKey[], removed: SessionKey[], evidence: Evidence, problems: boolean): Delta {
+    const changed: Snapshot[] = [];
+    const gone = [...removed];
+    for (const key of new Set(touched)) {
+      const held = this.#held.get(key);
+      if (!held) continue;
+      const snapshot = this.#judge(key, held, evidence.now);
+      if (snapshot === null) {
+        if (held.snapshot) gone.push(key);
+        held.snapshot = null;
+      } else if (!isDeepStrictEqual(snapshot, held.snapshot)) {
+        held.snapshot = snapshot;
+        changed.push(snapshot);
+      }
+    }
+    let recheckAt: number | null = null;
+    for (const { until } of this.#held.values()) {
+      if (until !== null && (recheckAt === null || until < recheckAt)) recheckAt = until;
+    }
+    return { changed, removed: gone, problems: problems ? this.#problemList() : null, recheckAt };
+  }
+
+  /** The snapshot as of `now`, null while (or because) the file is no session. */
+  #judge(key: SessionKey, held: Held, now: number): Snapshot | null {
+    const { state, mtimeMs } = held.folded;
+    held.until = null;
+    if (state.records < 2 && now - mtimeMs < HATCHING_MS) {
+      held.until = mtimeMs + HATCHING_MS;
+      return null;
+    }
+    this.#problems.delete(held.path);
+    if (state.records === 0) {
+      const bytes = state.tailBytes === 0 ? "0 bytes" : `${state.tailBytes} bytes but no whole record`;
+      const message = `${held.path}: ${bytes}: its create died before the first write. Not a session; left alone`;
+      this.#problem(held.path, state.tailBytes === 0 || isTorn(state.tail) ? "empty" : "damaged", message);
+      return null;
+    }
+    if (state.tail !== "clean" && !isTorn(state.tail)) {
+      this.#problem(held.path, "damaged", `${held.path}: ${tailProblem(state)}`);
+    }
+    const { parent, own } = this.#ancestry(key, state);
+    const { snapshot, until } = snapshotOf({ ...held, key, now, parent, own });
+    held.until = until;
+    return snapshot;
+  }
+
+  #ancestry(key: SessionKey, state: StateOfFile): { parent: SessionKey | null; own: StateOfFile["steps"] } {
+    const kin = this.#families.get(state.family);
+    if (!kin || kin.size < 2) return { parent: null, own: state.steps };
+    const relatives: Relative[] = [];
+    const made = new Map<string, string>();
+    for (const one of kin) {
+      const held = this.#held.get(one);
+      if (held) relatives.push({ key: one, state: held.folded.state, birthtimeMs: held.folded.birthtimeMs });
+      const from = this.#services.copiedFrom(one);
+      if (from !== null) made.set(one, from);
+    }
+    return ancestry(relatives, made).get(key) ?? { parent: null, own: state.steps };
+  }
+
+  #problem(path: string, kind: string, message: string): void {
+    this.#problems.set(path, { source: NAME, path, kind, message });
+  }
+
+  #problemList(): Problem[] {
+    return [...this.#problems.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+}

@@ -1,0 +1,68 @@
+import type { Status } from "../../session/status.ts";
+import { cleanLine } from "../../session/untrusted.ts";
+import { type Shape, type StateOfFile, shapeOf, statusOf } from "./fold.ts";
+
+/** How long silence can still be work, ms (statefile.md §9): one run call ≤ 10 min, a provider's silence ≤ 5 min. */
+const QUIET_MS: Partial<Record<Shape, number>> = {
+  "calls-waiting": 10 * 60_000,
+  "blocks-streaming": 5 * 60_000,
+  "needs-step": 5 * 60_000,
+};
+
+export interface Judged extends Status {
+  /** When the guess runs out, ms since 1970; null when nothing here depends on time. */
+  until: number | null;
+}
+
+/** The status of one session. Pure: `now` and `mtimeMs` are ms since 1970; `activity` comes from the caller, who reads bodies. */
+export function judge(state: StateOfFile, mtimeMs: number, now: number, activity: string | null): Judged {
+  const native = statusOf(state);
+  const shape = shapeOf(state);
+  const last = Math.max(mtimeMs, state.updated === null ? 0 : Date.parse(state.updated));
+  const bound = QUIET_MS[shape];
+  const tail = tailWords(state);
+  const base = { native, activity: activity === null ? null : cleanLine(activity), until: null };
+  if (bound !== undefined && now - last < bound) {
+    return {
+      ...base,
+      status: "working",
+      certainty: "guess",
+      why: [
+        `written ${ago(now - last)}, ${SHAPE_WORDS[shape]}: taken as work for ${bound / 60_000} min of silence`,
+        ...tail,
+      ],
+      until: last + bound,
+    };
+  }
+  const status = native === "closed" ? "idle" : native;
+  return { ...base, status, certainty: "recorded", why: [whyOf(state, shape), ...tail] };
+}
+
+const SHAPE_WORDS: Record<Shape, string> = {
+  empty: "no record yet",
+  error: "the last record is an error",
+  "calls-waiting": "calls wait for their results",
+  "blocks-streaming": "a reply is not closed by its step",
+  "needs-step": "a message or result is unaddressed",
+  idle: "the last step addressed everything and made no calls",
+};
+
+function whyOf(state: StateOfFile, shape: Shape): string {
+  if (shape === "calls-waiting") {
+    const many = state.waiting.length;
+    return `${many} ${many === 1 ? "call waits" : "calls wait"} for a result, and nothing was written for 10 min`;
+  }
+  if (shape === "idle" && state.steps.length === 0) return "no message yet";
+  return SHAPE_WORDS[shape];
+}
+
+function tailWords(state: StateOfFile): string[] {
+  if (state.tail === "clean") return [];
+  if (state.tail.startsWith("torn")) return [`${state.tailBytes} bytes of an unfinished record follow`];
+  return [`damaged after record ${state.records}: this is the status of what stands before`];
+}
+
+function ago(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  return seconds < 120 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`;
+}

@@ -1,0 +1,149 @@
+import { runSliced } from "../../files/fold.ts";
+import { openRegular } from "../../files/open.ts";
+import type { Entry } from "../../session/entry.ts";
+import type { Page, PageRequest, Transcript } from "../source.ts";
+import { build } from "./chain.ts";
+import { allowedByTool } from "./cuts.ts";
+import { entryOf } from "./entries.ts";
+import { RECORDS_PER_MARK, type StateOfFile } from "./fold.ts";
+import { type Header, MOST_BODY_BYTES } from "./record.ts";
+import { type WalkedRecord, walkRecords } from "./walk.ts";
+
+/** A header with its place, for views that need the order of the whole file. */
+type Placed = Header & { ordinal: number; start: number };
+
+const MOST_CACHED = 8000;
+
+/**
+ * Pages of one file. The timeline reads only what is shown: the fold's marks say where every 256th record begins, so the end
+ * of a long session costs as little as its start. The context view needs the order of all headers, but no body that is not shown.
+ */
+export class StatefileTranscript implements Transcript {
+  readonly #path: string;
+  readonly #refresh: () => Promise<{ state: StateOfFile; identity: string }>;
+  #identity = "";
+  #cache = new Map<string, Entry>();
+  #steps: { count: number; last: Map<string, number> } = { count: 0, last: new Map() };
+  #context: { prefix: string; order: Placed[]; nextUpto: number } | null = null;
+
+  /** `refresh` brings the fold up to date; `identity` changes when the file is another one. */
+  constructor(path: string, refresh: () => Promise<{ state: StateOfFile; identity: string }>) {
+    this.#path = path;
+    this.#refresh = refresh;
+  }
+
+  async page(request: PageRequest): Promise<Page> {
+    const { state, identity } = await this.#refresh();
+    if (identity !== this.#identity) {
+      this.#identity = identity;
+      this.#cache = new Map();
+      this.#context = null;
+      this.#steps = { count: 0, last: new Map() };
+    }
+    return request.view === "context" ? this.#contextPage(state, request) : this.#timelinePage(state, request);
+  }
+
+  close(): void {
+    this.#cache.clear();
+    this.#context = null;
+  }
+
+  async #timelinePage(state: StateOfFile, request: PageRequest): Promise<Page> {
+    const [from, to] = windowOf(request, state.records, (ref) => Number(ref) - 1);
+    const entries = await this.#entries(state, from + 1, to, request.textLimit);
+    return pageOf(entries, from, to, state.records, state.lastN);
+  }
+
+  /** Entries of the records with ordinals [first, last]. */
+  async #entries(state: StateOfFile, first: number, last: number, textLimit?: number): Promise<Entry[]> {
+    if (last < first) return [];
+    const mark = Math.floor((first - 1) / RECORDS_PER_MARK);
+    const entries: Entry[] = [];
+    using file = openRegular(this.#path);
+    let ordinal = mark * RECORDS_PER_MARK;
+    await runSliced(
+      walkRecords(file, state.marks[mark] ?? 0, (record) => {
+        ordinal += 1;
+        if (ordinal >= first) entries.push(this.#entry(state, ordinal, record, textLimit));
+        return ordinal < last;
+      }),
+    );
+    return entries;
+  }
+
+  #entry(state: StateOfFile, n: number, record: WalkedRecord, textLimit?: number): Entry {
+    const { header } = record;
+    const inContext = this.#inContext(state, header, n);
+    const forkable = header.kind === "message" && state.numbered && allowedByTool(state, n, () => "") === null;
+    const key = `${n}.${inContext ? 1 : 0}${forkable ? 1 : 0}.${textLimit ?? ""}`;
+    const cached = this.#cache.get(key);
+    if (cached) return cached;
+    const body = record.body(textLimit ?? MOST_BODY_BYTES);
+    // The walk's window is reused: what an entry keeps is its own text.
+    const entry = entryOf(header, { n, body, inContext, forkable });
+    if (this.#cache.size >= MOST_CACHED) this.#cache.clear();
+    this.#cache.set(key, entry);
+    return entry;
+  }
+
+  /** start and config never enter; a block only when a later step closed it; everything else does (statefile.md §11). */
+  #inContext(state: StateOfFile, header: Header, n: number): boolean {
+    if (header.kind === "start" || header.kind === "config") return false;
+    if (header.kind !== "text" && header.kind !== "thinking" && header.kind !== "call") return true;
+    for (const step of state.steps.slice(this.#steps.count)) this.#steps.last.set(step.id, step.n);
+    this.#steps.count = state.steps.length;
+    return (this.#steps.last.get(header.step ?? "") ?? 0) > n;
+  }
+
+  async #contextPage(state: StateOfFile, request: PageRequest): Promise<Page> {
+    const { order, nextUpto } = await this.#contextOrder(state);
+    const [from, to] = windowOf(request, order.length, (ref) => order.findIndex((one) => String(one.ordinal) === ref));
+    const entries: Entry[] = [];
+    using file = openRegular(this.#path);
+    for (const placed of order.slice(from, to)) {
+      const walk = walkRecords(file, placed.start, (record) => {
+        entries.push(this.#entry(state, placed.ordinal, record, request.textLimit));
+        return false;
+      });
+      await runSliced(walk);
+    }
+    return pageOf(entries, from, to, order.length, nextUpto);
+  }
+
+  async #contextOrder(state: StateOfFile): Promise<{ order: Placed[]; nextUpto: number }> {
+    if (this.#context?.prefix === state.prefix) return this.#context;
+    const chain: Placed[] = [];
+    using file = openRegular(this.#path);
+    await runSliced(
+      walkRecords(file, 0, (record) => {
+        chain.push({ ...record.header, ordinal: chain.length + 1, start: record.start });
+        return chain.length < state.records;
+      }),
+    );
+    const { records, nextUpto } = build(chain);
+    this.#context = { prefix: state.prefix, order: records, nextUpto };
+    return this.#context;
+  }
+}
+
+/** The half-open range [from, to) of 0-based positions a request asks for. Cursors are positions. */
+export function windowOf(request: PageRequest, total: number, positionOf: (ref: string) => number): [number, number] {
+  const { at, limit } = request;
+  const within = (position: number): number => Math.min(Math.max(0, position), total);
+  if ("edge" in at) return at.edge === "start" ? [0, within(limit)] : [within(total - limit), total];
+  if ("before" in at) return [within(Number(at.before) - limit), within(Number(at.before))];
+  const from = within("after" in at ? Number(at.after) : positionOf(at.ref));
+  return [from, within(from + limit)];
+}
+
+export function pageOf(entries: Entry[], from: number, to: number, total: number, nextUpto: number | null): Page {
+  return {
+    entries,
+    before: String(from),
+    after: String(to),
+    atStart: from === 0,
+    atEnd: to >= total,
+    total,
+    nextUpto,
+  };
+}

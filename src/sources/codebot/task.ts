@@ -1,0 +1,148 @@
+import { goJson } from "../../files/go-json.ts";
+import { type GoTime, isGoTime, setTime, UNSET_TIME } from "./go-time.ts";
+import { isObject, type JsonObject, parseObject, textOf, withoutEmpty } from "./json.ts";
+
+/** `pending`, `in_progress`, `completed`; another word is kept as it is. "Blocked" is never stored (codebot.md §10). */
+export type TaskStatus = string;
+
+export const TASK_STATUSES = ["pending", "in_progress", "completed"] as const;
+
+/** One work item of a session (codebot.md §10). */
+export interface Task {
+  /** A decimal number, by codebot; kept as text. */
+  id: string;
+  subject: string;
+  description: string;
+  /** What is shown while it is in progress. */
+  activeForm: string;
+  status: TaskStatus;
+  /** `""`: nobody. */
+  owner: string;
+  blocks: string[];
+  blockedBy: string[];
+  metadata: JsonObject | null;
+  completedAt: GoTime | null;
+}
+
+/** A task file's text as a task; null when Go could not decode it. */
+export function readTask(text: string): Task | null {
+  const value = parseObject(text);
+  if (value === null) return null;
+  for (const key of ["id", "subject", "description", "activeForm", "status", "owner"]) {
+    if (value[key] !== undefined && value[key] !== null && typeof value[key] !== "string") return null;
+  }
+  const blocks = readIds(value.blocks);
+  const blockedBy = readIds(value.blockedBy);
+  const { metadata, completedAt } = value;
+  if (blocks === null || blockedBy === null) return null;
+  if (metadata !== undefined && metadata !== null && !isObject(metadata)) return null;
+  if (completedAt !== undefined && completedAt !== null && !isGoTime(completedAt)) return null;
+  return {
+    id: textOf(value, "id"),
+    subject: textOf(value, "subject"),
+    description: textOf(value, "description"),
+    activeForm: textOf(value, "activeForm"),
+    status: textOf(value, "status"),
+    owner: textOf(value, "owner"),
+    blocks,
+    blockedBy,
+    metadata: metadata ?? null,
+    completedAt: setTime(completedAt),
+  };
+}
+
+/** A nil slice is `null` in the file. */
+function readIds(value: unknown): string[] | null {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value) || value.some((id) => typeof id !== "string")) return null;
+  return value;
+}
+
+/** The file's text as Go prints it: indented, no LF at the end, metadata sorted. */
+export function formatTask(task: Task): string {
+  const { id, subject, description, activeForm, status, owner, blocks, blockedBy, metadata, completedAt } = task;
+  const sorted =
+    metadata === null || Object.keys(metadata).length === 0
+      ? undefined
+      : Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return goJson(
+    {
+      id,
+      subject,
+      ...withoutEmpty({ description, activeForm }),
+      status,
+      ...withoutEmpty({ owner }),
+      blocks,
+      blockedBy,
+      ...withoutEmpty({ metadata: sorted, completedAt: completedAt === UNSET_TIME ? null : completedAt }),
+    },
+    2,
+  );
+}
+
+export function copyTask(task: Task): Task {
+  return {
+    ...task,
+    blocks: [...task.blocks],
+    blockedBy: [...task.blockedBy],
+    metadata: task.metadata === null ? null : structuredClone(task.metadata),
+  };
+}
+
+const DECIMAL = /^[+-]?[0-9]+$/u;
+
+/** The number an id spells as Go's Atoi reads it, null when it spells none. */
+export function taskNumber(id: string): number | null {
+  if (!DECIMAL.test(id)) return null;
+  const number = Number(id);
+  return Number.isSafeInteger(number) ? number : null;
+}
+
+/** Numeric order; ids that are no number last, by text. Negative, zero or positive. */
+export function compareTaskIDs(a: string, b: string): number {
+  const [left, right] = [taskNumber(a), taskNumber(b)];
+  if (left !== null && right !== null) return left - right;
+  if (left !== null) return -1;
+  if (right !== null) return 1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Sorts in place by `compareTaskIDs`. */
+export function sortTasksByID(tasks: Task[]): void {
+  tasks.sort((a, b) => compareTaskIDs(a.id, b.id));
+}
+
+/** How a task stands to the tasks it waits for (codebot.md §10). */
+export interface Blockers {
+  /** There and not completed: they block. */
+  open: string[];
+  /** Not there any more: resolved for a claim, open for `findClaimable`. */
+  missing: string[];
+}
+
+export function blockersOf(task: Task, status: (id: string) => TaskStatus | undefined): Blockers {
+  const open: string[] = [];
+  const missing: string[] = [];
+  for (const id of task.blockedBy) {
+    const other = status(id);
+    if (other === undefined) missing.push(id);
+    else if (other !== "completed") open.push(id);
+  }
+  return { open, missing };
+}
+
+/** The lowest task with no owner, not completed, whose blockers are all there and completed; null when there is none. */
+export function nextClaimable(sorted: readonly Task[]): Task | null {
+  const status = new Map(sorted.map((task) => [task.id, task.status]));
+  for (const task of sorted) {
+    if (task.owner !== "" || task.status === "completed") continue;
+    const { open, missing } = blockersOf(task, (id) => status.get(id));
+    if (open.length === 0 && missing.length === 0) return task;
+  }
+  return null;
+}
+
+/** The label of a task: what is being done while it is in progress, else its subject. */
+export function taskLabel(task: Task): string {
+  return task.status === "in_progress" && task.activeForm !== "" ? task.activeForm : task.subject;
+}

@@ -93,31 +93,21 @@ function blank(prefix: Line): Line {
 }
 
 function block(token: Token, place: Place, page: Page): void {
-  if (place.depth > DEEPEST) return put([{ ...place.look, text: printableText(token.raw.trimEnd()) }], place, page);
-  if (!isMarkedToken(token)) return paragraph(token, place, page);
-  switch (token.type) {
-    case "heading":
-      return heading(token, place, page);
-    case "code":
-      return code(token, place, page);
-    case "blockquote":
-      return blocks(
-        token.tokens,
-        within(place, [span(`${page.glyphs.quote} `, "border")], { style: "quote" }),
-        page,
-        false,
-      );
-    case "list":
-      return list(token, place, page);
-    case "table":
-      return table(token, place, page);
-    case "hr":
-      return put([span(page.glyphs.rule.repeat(room(place)), "border")], place, page);
-    case "html":
-      return put([{ text: printableText(token.raw.trimEnd()), style: "faint" }], place, page);
-    default:
-      return paragraph(token, place, page);
-  }
+  if (place.depth > DEEPEST) put([{ ...place.look, text: printableText(token.raw.trimEnd()) }], place, page);
+  else if (!isMarkedToken(token)) paragraph(token, place, page);
+  else if (token.type === "heading") heading(token, place, page);
+  else if (token.type === "code") code(token, place, page);
+  else if (token.type === "blockquote") quotation(token, place, page);
+  else if (token.type === "list") list(token, place, page);
+  else if (token.type === "table") table(token, place, page);
+  else if (token.type === "hr") put([span(page.glyphs.rule.repeat(room(place)), "border")], place, page);
+  else if (token.type === "html") put([span(printableText(token.raw.trimEnd()), "faint")], place, page);
+  else paragraph(token, place, page);
+}
+
+function quotation(token: Tokens.Blockquote, place: Place, page: Page): void {
+  const mark = span(`${page.glyphs.quote} `, "border");
+  blocks(token.tokens, within(place, [mark], { style: "quote" }), page, false);
 }
 
 function room(place: Place): number {

@@ -152,6 +152,8 @@ export interface WrapOptions {
   rest?: Line;
   /** Most rows. */
   limit?: number;
+  /** Columns kept free at the right of the first row. */
+  reserve?: number;
 }
 
 /** Styled text in rows of at most `width` columns, prefixes included. Breaks in the text begin a new row. */
@@ -163,7 +165,7 @@ export function wrapSpans(spans: readonly Span[], width: number, options: WrapOp
   const text = whole.map((piece) => piece.text).join("");
   const lines: Line[] = [];
   const cursor = new SpanCursor(whole);
-  for (const row of rows(text, width - lineWidth(rest), 0, width - lineWidth(first))) {
+  for (const row of rows(text, width - lineWidth(rest), 0, width - lineWidth(first) - (options.reserve ?? 0))) {
     if (lines.length >= limit) break;
     const body = cursor.slice(row.start, row.end).map((piece) => ({ ...piece, text: safe(piece.text) }));
     lines.push([...(lines.length === 0 ? first : rest), ...body]);

@@ -43,7 +43,7 @@ export function summaryOf(args: unknown): { main: string; aside: string } {
   if (pattern !== null) return { main: pattern, aside: path ?? "" };
   if (path !== null) return { main: path, aside: "" };
   const other = textOf(named, OTHER);
-  if (other !== null && !isPatch(String(named["input"] ?? ""))) return { main: other, aside: "" };
+  if (other !== null && !isPatch(String(named.input ?? ""))) return { main: other, aside: "" };
   const files = editsOf(args)?.flatMap((edit) => (edit.path === "" ? [] : [edit.path])) ?? [];
   return { main: files.length > 0 ? files.join(", ") : jsonSummary(named), aside: "" };
 }
@@ -96,7 +96,7 @@ const MOST_EDITS = 200;
 export function editsOf(args: unknown): Edit[] | null {
   const named = argumentsOf(args);
   const path = textOf(named, PATH) ?? "";
-  const many = named["edits"];
+  const many = named.edits;
   if (Array.isArray(many)) {
     const edits = many
       .slice(0, MOST_EDITS)

@@ -28,14 +28,14 @@ export function layoutEntry(entry: Entry, options: EntryOptions): Line[] {
   if (entry.clipped > 0 && showsText(entry, sheet)) lines.push(clippedLine(entry.clipped, [span("  ")], sheet));
   if (entry.usage && entry.kind !== "step" && sheet.fold !== "folded")
     lines.push([span("  "), ...usageSpans(entry, sheet)]);
-  const fitted = lines.map((line) => fit(line, sheet));
+  const fitted = lines.map((line) => bounded(line, sheet));
   if (margin === 0) return fitted;
   const mark = entry.inContext ? span(" ") : span(sheet.glyphs.outside, "warn");
-  return fitted.map((line) => fit([mark, ...line], { ...sheet, width }));
+  return fitted.map((line) => bounded([mark, ...line], { ...sheet, width }));
 }
 
 /** The bounds of a narrow screen are kept whatever a layout did. */
-function fit(line: Line, sheet: Sheet): Line {
+function bounded(line: Line, sheet: Sheet): Line {
   return lineWidth(line) <= sheet.width ? line : cutLine(line, sheet.width, { ellipsis: sheet.glyphs.ellipsis });
 }
 

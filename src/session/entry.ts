@@ -49,6 +49,8 @@ export interface Entry {
   branch: boolean;
   /** Written by the tool, not the person. */
   injected: boolean;
+  /** Wall clock of the turn, ms, where the tool records it. */
+  durationMs?: number;
 }
 
 export function blankEntry(base: Pick<Entry, "ref" | "n" | "kind">): Entry {

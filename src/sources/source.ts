@@ -78,6 +78,8 @@ export interface SourceReader {
   apply(paths: readonly string[], evidence: Evidence): Promise<Delta>;
   /** Looks again at what depends on time, processes or panes. Reads no session file. */
   tick(evidence: Evidence): Delta;
+  /** Changes that come from elsewhere than files (a daemon's socket). Returns how to stop listening. */
+  onLive?(listener: (delta: Delta) => void): () => void;
   /** Views besides the transcript ones, in the order of their tabs; only those this session can fill. */
   views(id: SessionKey): ViewName[];
   transcript(key: SessionKey): Promise<Transcript>;

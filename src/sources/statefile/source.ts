@@ -102,7 +102,10 @@ class StatefileReader implements SourceReader {
       for (const { root, path, id } of found.slice(at, at + BATCH)) touched.push(...(await this.#read(root, id, path)));
       yield this.#delta(touched, [], evidence, true);
     }
-    if (found.length === 0) yield this.#delta([], [], evidence, true);
+    const there = new Set(found.map(({ root, id }) => sessionKey(NAME, root.index, id)));
+    const gone = [...this.#held.keys()].filter((key) => !there.has(key));
+    const kin = gone.flatMap((key) => this.#forget(key));
+    if (found.length === 0 || gone.length > 0) yield this.#delta(kin, gone, evidence, true);
   }
 
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
@@ -114,13 +117,9 @@ class StatefileReader implements SourceReader {
       const id = idOfName(basename(path));
       if (!root || id === null) continue;
       const key = sessionKey(NAME, root.index, id);
-      const had = this.#held.get(key);
-      const now = await this.#read(root, id, path);
-      touched.push(...now);
-      if (had?.snapshot && !this.#held.has(key)) {
-        removed.push(key);
-        touched.push(...(this.#families.get(had.folded.state.family) ?? []));
-      }
+      const shown = this.#held.get(key)?.snapshot;
+      touched.push(...(await this.#read(root, id, path)));
+      if (shown && !this.#held.has(key)) removed.push(key);
     }
     const changed = !isDeepStrictEqual(before, this.#problemList());
     return this.#delta(touched, removed, evidence, changed);
@@ -200,11 +199,9 @@ class StatefileReader implements SourceReader {
     const before = this.#held.get(key);
     this.#problems.delete(path);
     if (!result.ok) {
-      this.#held.delete(key);
-      this.#services.files.forget(path);
-      if (before) this.#families.get(before.folded.state.family)?.delete(key);
+      const kin = this.#forget(key);
       if (result.kind !== "gone") this.#problem(path, result.kind, `${path}: ${result.message}`);
-      return [];
+      return kin;
     }
     const { folded } = result;
     const family = folded.state.family;
@@ -214,6 +211,18 @@ class StatefileReader implements SourceReader {
     const activity = activityOf(path, folded.state);
     this.#held.set(key, { root, id, path, folded, activity, snapshot: before?.snapshot ?? null, until: null });
     return [key, ...kin];
+  }
+
+  /** Drops a session that is gone; returns its kin, whose ancestry may change by that. */
+  #forget(key: SessionKey): SessionKey[] {
+    const held = this.#held.get(key);
+    if (!held) return [];
+    this.#held.delete(key);
+    this.#services.files.forget(held.path);
+    this.#problems.delete(held.path);
+    const kin = this.#families.get(held.folded.state.family);
+    kin?.delete(key);
+    return [...(kin ?? [])];
   }
 
   #delta(touched: readonly SessionKey[], removed: SessionKey[], evidence: Evidence, problems: boolean): Delta {

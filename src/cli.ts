@@ -1,0 +1,17 @@
+/** argv → one command; nothing else. This file must run on any Node, to say in one line when it is too old. */
+const NEEDS = [22, 22] as const;
+
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < NEEDS[0] || (major === NEEDS[0] && minor < NEEDS[1])) {
+  process.stderr.write(
+    `forktail needs Node ${NEEDS.join(".")} or newer; this is ${process.versions.node}. Install a newer Node, or in its source tree run it with: npm start\n`,
+  );
+  process.exitCode = 1;
+} else {
+  const { enableCompileCache } = await import("node:module");
+  enableCompileCache?.();
+  const { main } = await import("./main.ts");
+  process.exitCode = await main(process.argv.slice(2));
+}
+
+export {};

@@ -1,0 +1,17 @@
+import { publicSnapshot } from "../session/snapshot.ts";
+import { listed, openWorkplace, print, readEverything, type SharedOptions } from "./context.ts";
+import { sessionTable } from "./session-table.ts";
+
+/** `forktail list [--json] [--all]` (design §4). */
+export async function list(options: SharedOptions): Promise<number> {
+  const place = await openWorkplace(options);
+  const { sessions, problems } = await readEverything(place);
+  const { sessions: shown, hidden } = listed(sessions.values(), place.memory, options.all ?? false);
+  if (options.json) {
+    await print(JSON.stringify({ schema: 1, sessions: shown.map(publicSnapshot), problems, hidden }, null, 2));
+  } else {
+    await print(sessionTable(shown, { problems, hidden, now: place.live.evidence.now, columns: process.stdout.columns ?? 100 }));
+  }
+  await place.live.close();
+  return 0;
+}

@@ -1,0 +1,196 @@
+import { LocalFoldedFiles } from "../files/folded-files.ts";
+import type { Memory } from "../memory/memory.ts";
+import { type Evidence, noEvidence, type ProbeName } from "../probe/evidence.ts";
+import { now } from "../probe/clock.ts";
+import { takeEvidence } from "../probe/take.ts";
+import type { SessionKey } from "../session/key.ts";
+import { parseKey } from "../session/key.ts";
+import type { Problem } from "../session/problem.ts";
+import type { Delta, Root, Services, Source, SourceReader } from "../sources/source.ts";
+import { Watcher, type WatcherFacts, type WatchTrouble } from "../watch/watcher.ts";
+
+export interface LiveOptions {
+  sources: readonly Source[];
+  roots: readonly Root[];
+  memory: Memory;
+  env: NodeJS.ProcessEnv;
+  /** Never watch, always poll. */
+  poll: boolean;
+}
+
+/** Where changes go: the store of a screen, or the lines of `watch --json`. */
+export interface Sink {
+  commit(source: string, delta: Delta): void;
+  trouble(trouble: WatchTrouble): void;
+  /** All sources were read once. */
+  scanned(): void;
+}
+
+/** How often what runs on the machine is looked at, ms; only when some source wants to know. */
+const PROBE_MS = 2000;
+
+interface Running {
+  source: Source;
+  reader: SourceReader;
+  /** Its work, one thing after another: a fold is never advanced twice at once. */
+  turn: Promise<unknown>;
+  recheck: NodeJS.Timeout | null;
+}
+
+/**
+ * Keeps readers, watchers and probes going and hands every change on. Data goes one way: files → readers → sink. One
+ * reader's failure is a problem of that source, never of the others.
+ */
+export class Live {
+  readonly #options: LiveOptions;
+  readonly #running: Running[];
+  #watcher: Watcher | null = null;
+  #probe: NodeJS.Timeout | null = null;
+  #evidence: Evidence;
+  #sink: Sink | null = null;
+  #closed = false;
+
+  constructor(options: LiveOptions) {
+    this.#options = options;
+    const { env, memory } = options;
+    const services: Services = {
+      files: new LocalFoldedFiles(),
+      env,
+      seen: (key) => memory.get("seen", key),
+      copiedFrom: (key) => memory.get("copied", key),
+    };
+    this.#evidence = noEvidence(now(env));
+    this.#running = options.sources.flatMap((source) => {
+      const roots = options.roots.filter((root) => root.source === source.name);
+      if (roots.length === 0) return [];
+      return [{ source, reader: source.open(roots, services), turn: Promise.resolve(), recheck: null }];
+    });
+  }
+
+  /** The reader that a key belongs to. Throws when no such source is read. */
+  reader(key: SessionKey): SourceReader {
+    const name = parseKey(key)?.source;
+    const running = this.#running.find((one) => one.source.name === name);
+    if (!running) throw new Error(`${key}: no source of that name is read here`);
+    return running.reader;
+  }
+
+  get evidence(): Evidence {
+    return this.#evidence;
+  }
+
+  facts(): WatcherFacts | null {
+    return this.#watcher?.facts() ?? null;
+  }
+
+  /** Reads everything once, without watching: for one-shot commands. */
+  async scan(sink: Sink): Promise<void> {
+    this.#sink = sink;
+    this.#evidence = await takeEvidence(this.#needs(), this.#options.env);
+    await Promise.all(this.#running.map((one) => this.#inTurn(one, () => this.#scan(one))));
+    sink.scanned();
+  }
+
+  /** Reads everything and follows it until `close`. Resolves when everything was read once. */
+  async start(sink: Sink): Promise<void> {
+    this.#sink = sink;
+    // Watching begins before reading, so that no change falls between the two.
+    this.#watcher = new Watcher({
+      poll: this.#options.poll,
+      onPaths: (paths) => this.#changed(paths),
+      onTrouble: (trouble) => sink.trouble(trouble),
+    });
+    this.#watcher.add(this.#running.flatMap((one) => one.reader.watched()));
+    for (const one of this.#running) {
+      one.reader.onLive?.((delta) => this.#commit(one, delta));
+    }
+    await this.scan(sink);
+    this.#watcher.add(this.#running.flatMap((one) => one.reader.watched()));
+    if (this.#needs().size > 0 && !this.#closed) {
+      this.#probe = setInterval(() => void this.#tickAll(), PROBE_MS);
+      this.#probe.unref();
+    }
+  }
+
+  /** Judges one source's sessions again, or all: after our own memory changed. */
+  async recheck(): Promise<void> {
+    await Promise.all(this.#running.map((one) => this.#inTurn(one, async () => this.#commit(one, one.reader.tick(this.#seenNow())))));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#probe) clearInterval(this.#probe);
+    for (const one of this.#running) if (one.recheck) clearTimeout(one.recheck);
+    await this.#watcher?.close();
+    await Promise.all(this.#running.map((one) => one.turn.then(() => one.reader.close())));
+  }
+
+  #needs(): Set<ProbeName> {
+    return new Set(this.#running.flatMap((one) => one.source.probes));
+  }
+
+  #seenNow(): Evidence {
+    return { ...this.#evidence, now: now(this.#options.env) };
+  }
+
+  async #scan(one: Running): Promise<void> {
+    for await (const delta of one.reader.scan(this.#seenNow())) this.#commit(one, delta);
+  }
+
+  #changed(paths: string[]): void {
+    for (const one of this.#running) {
+      const watched = one.reader.watched();
+      const mine = paths.filter((path) => watched.some((at) => path === at.path || path.startsWith(`${at.path}/`)));
+      if (mine.length === 0) continue;
+      void this.#inTurn(one, async () => {
+        // A directory itself: it appeared, or went away with all that was in it.
+        const whole = mine.some((path) => watched.some((at) => at.path === path));
+        if (whole) await this.#scan(one);
+        const files = mine.filter((path) => !watched.some((at) => at.path === path));
+        if (files.length > 0) this.#commit(one, await one.reader.apply(files, this.#seenNow()));
+        this.#watcher?.add(one.reader.watched());
+      });
+    }
+  }
+
+  async #tickAll(): Promise<void> {
+    this.#evidence = await takeEvidence(this.#needs(), this.#options.env);
+    await this.recheck();
+  }
+
+  #inTurn(one: Running, work: () => Promise<void>): Promise<void> {
+    const done = one.turn.then(async () => {
+      if (this.#closed) return;
+      try {
+        await work();
+      } catch (error) {
+        this.#commit(one, { changed: [], removed: [], problems: [readerFailed(one.source, error)], recheckAt: null });
+      }
+    });
+    one.turn = done;
+    return done;
+  }
+
+  #commit(one: Running, delta: Delta): void {
+    if (this.#closed) return;
+    this.#sink?.commit(one.source.name, delta);
+    if (one.recheck) clearTimeout(one.recheck);
+    one.recheck = null;
+    if (delta.recheckAt === null || this.#watcher === null) return;
+    const wait = Math.min(Math.max(50, delta.recheckAt - now(this.#options.env) + 20), 2 ** 31 - 1);
+    one.recheck = setTimeout(() => {
+      void this.#inTurn(one, async () => this.#commit(one, one.reader.tick(this.#seenNow())));
+    }, wait);
+    one.recheck.unref();
+  }
+}
+
+function readerFailed(source: Source, error: unknown): Problem {
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    source: source.name,
+    path: "",
+    kind: "reader-failed",
+    message: `${source.title} could not be read further: ${message}. The others go on; this is a fault of forktail`,
+  };
+}

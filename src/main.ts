@@ -1,0 +1,102 @@
+import { Command, CommanderError, Option } from "commander";
+import { WrongUsage } from "./commands/context.ts";
+import { cleanText } from "./session/untrusted.ts";
+import { VERSION } from "./version.ts";
+
+/** Runs one command line. Returns the exit code: 0 done, 1 could not, 2 wrong usage (design §6). */
+export async function main(argv: string[]): Promise<number> {
+  let code = 0;
+  const program = commands((result) => {
+    code = result;
+  });
+  try {
+    await program.parseAsync(argv, { from: "user" });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    // One line that says what and what to do. Parts of it come from files.
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`forktail: ${cleanText(message).replaceAll("\n", " ")}\n`);
+    return error instanceof WrongUsage ? 2 : 1;
+  }
+}
+
+function commands(done: (code: number) => void): Command {
+  const program = new Command("forktail")
+    .description("One terminal that watches, reads, resumes, forks and rewinds every coding-agent session on this machine.")
+    .version(VERSION, "-V, --version", "print the version")
+    .addOption(
+      new Option("--root <source=dir>", "read this directory; may be repeated, replaces the source's default places")
+        .argParser((value: string, all: string[] = []) => [...all, value]),
+    )
+    .option("--config <file>", "config file (default: forktail/config.json in the XDG config directory)")
+    .option("--poll", "never watch, always poll: for network file systems")
+    .option("--json", "print JSON")
+    .option("--all", "also sub-agents, internal, superseded and hidden sessions")
+    .configureOutput({ outputError: (text, write) => write(`forktail: ${text.replace(/^error: /u, "")}`) })
+    .exitOverride()
+    .showSuggestionAfterError();
+
+  const run =
+    (load: () => Promise<(options: never, ...args: never[]) => Promise<number>>) =>
+    async (...given: unknown[]): Promise<void> => {
+      const command = given.at(-1);
+      if (!(command instanceof Command)) throw new Error("commander gave no command");
+      const args = given.slice(0, -2);
+      const action = (await load()) as (options: unknown, ...args: unknown[]) => Promise<number>;
+      done(await action(command.optsWithGlobals(), ...args));
+    };
+
+  program
+    .command("browse", { isDefault: true })
+    .description("open the screen (what forktail without a command does)")
+    .option("--plain", "print the sessions once, line by line, for screen readers")
+    .action(run(async () => (await import("./commands/browse.ts")).browse));
+  program
+    .command("list")
+    .description("print the sessions, newest first")
+    .action(run(async () => (await import("./commands/list.ts")).list));
+  program
+    .command("show <key>")
+    .description("print a session's transcript")
+    .option("--context", "what the model sees, in its order")
+    .option("--view <view>", "another view: usage, info, tasks …")
+    .option("--of <name>", "which branch, member or sub-agent")
+    .action(run(async () => (await import("./commands/show.ts")).show));
+  program
+    .command("fork <key>")
+    .description("make a new session from everything before an entry, or from all of it")
+    .option("--before <ref>", "end just before this entry")
+    .option("--yes", "agree to what would be asked")
+    .action(run(async () => (await import("./commands/fork.ts")).fork));
+  program
+    .command("revert <key>")
+    .description("fork, and fold the original away; it is not touched")
+    .requiredOption("--before <ref>", "end just before this entry")
+    .option("--yes", "agree to what would be asked")
+    .action(run(async () => (await import("./commands/fork.ts")).revert));
+  program
+    .command("undo [key]")
+    .description("take back a revert: the last one, or the one of this session")
+    .action(run(async () => (await import("./commands/fork.ts")).undo));
+  program
+    .command("resume <key>")
+    .description("run the tool's own resume command, or go to the pane where it is live")
+    .option("--print", "only print the command")
+    .addOption(new Option("--in <place>", "inside tmux: where").choices(["split", "window", "here"]))
+    .action(run(async () => (await import("./commands/resume.ts")).resume));
+  program
+    .command("watch")
+    .description("print one JSON line for every session that changes, until stopped")
+    .action(run(async () => (await import("./commands/watch.ts")).watch));
+  program
+    .command("doctor")
+    .description("say where it looks, what it sees, and what is wrong")
+    .action(run(async () => (await import("./commands/doctor.ts")).doctor));
+  program
+    .command("demo")
+    .description("play bundled sessions live into a temporary directory, and open the screen on them")
+    .action(run(async () => (await import("./commands/demo.ts")).demo));
+  return program;
+}
+

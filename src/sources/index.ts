@@ -1,0 +1,5 @@
+import type { Source } from "./source.ts";
+import { statefileSource } from "./statefile/source.ts";
+
+/** All sources, one line a tool. */
+export const SOURCES: readonly Source[] = [statefileSource];

@@ -1,0 +1,59 @@
+import type { Sink } from "../live/live.ts";
+import type { SessionKey } from "../session/key.ts";
+import type { Problem } from "../session/problem.ts";
+import type { Snapshot } from "../session/snapshot.ts";
+import type { Store } from "./store.ts";
+
+/** At most this often does a change reach the screen, ms: the first at once, the rest gathered. */
+const GATHER_MS = 100;
+
+/** A sink that fills the store: a burst of changes becomes one commit, and an unchanged session keeps its object. */
+export function feed(store: Store): Sink & { flush(): void } {
+  const changed = new Map<SessionKey, Snapshot | null>();
+  const problems = new Map<string, readonly Problem[]>();
+  let timer: NodeJS.Timeout | null = null;
+  let last = 0;
+
+  const flush = (): void => {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    last = performance.now();
+    if (changed.size === 0 && problems.size === 0) return;
+    store.setState((state) => {
+      const sessions = changed.size > 0 ? new Map(state.sessions) : state.sessions;
+      if (sessions instanceof Map) {
+        for (const [key, snapshot] of changed) {
+          if (snapshot === null) sessions.delete(key);
+          else sessions.set(key, snapshot);
+        }
+      }
+      const all = problems.size > 0 ? new Map([...state.problems, ...problems]) : state.problems;
+      changed.clear();
+      problems.clear();
+      return { sessions, problems: all };
+    });
+  };
+
+  const soon = (): void => {
+    const wait = GATHER_MS - (performance.now() - last);
+    if (wait <= 0) flush();
+    else timer ??= setTimeout(flush, wait);
+  };
+
+  return {
+    flush,
+    commit(source, delta) {
+      for (const snapshot of delta.changed) changed.set(snapshot.key, snapshot);
+      for (const key of delta.removed) changed.set(key, null);
+      if (delta.problems !== null) problems.set(source, delta.problems);
+      if (delta.changed.length > 0 || delta.removed.length > 0 || delta.problems !== null) soon();
+    },
+    trouble(trouble) {
+      store.setState((state) => ({ troubles: [...state.troubles, trouble] }));
+    },
+    scanned() {
+      flush();
+      store.setState({ scanning: false });
+    },
+  };
+}

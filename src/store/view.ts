@@ -1,0 +1,86 @@
+import type { SessionKey } from "../session/key.ts";
+import type { ForkPlan, SourceAction, ViewName } from "../sources/source.ts";
+
+export const SORTS = ["updated", "status", "created", "title", "tokens", "cost"] as const;
+export type SortBy = (typeof SORTS)[number];
+
+export const GROUPS = ["none", "project", "agent", "status", "day", "tree"] as const;
+export type GroupBy = (typeof GROUPS)[number];
+
+/** What is on screen besides the sessions themselves. Only what several components need; scrolling stays where it happens. */
+export interface ViewState {
+  /** Which part the keys go to. */
+  focus: "list" | "detail";
+  filter: string;
+  sort: SortBy;
+  group: GroupBy;
+  /** Sub-agents, internal and superseded sessions too. */
+  all: boolean;
+  selected: SessionKey | null;
+  /** The session that is open beside or instead of the list. */
+  open: OpenView | null;
+  overlay: Overlay | null;
+  toast: Toast | null;
+}
+
+export interface OpenView {
+  key: SessionKey;
+  view: ViewName | "branch";
+  /** Which branch, member or sub-agent. */
+  of: string | null;
+  /** An entry to begin with; null: the end. */
+  ref: string | null;
+}
+
+/** What lies on top and owns the keyboard. */
+export type Overlay =
+  | { type: "help" }
+  | { type: "why"; key: SessionKey }
+  | { type: "problems" }
+  | { type: "filter" }
+  | { type: "search" }
+  | { type: "palette" }
+  | { type: "menu"; title: string; items: MenuItem[] }
+  | { type: "confirm"; question: Question }
+  | { type: "form"; action: SourceAction; target: string | null; values: Record<string, string>; field: number };
+
+export interface MenuItem {
+  label: string;
+  note?: string;
+  run(): void;
+}
+
+/** Asked before anything changes: what exactly will happen, and what a yes does. */
+export interface Question {
+  title: string;
+  says: string[];
+  /** A second thing to know, shown as a warning. */
+  warning: string | null;
+  /** What the yes key does, in a word: `fork`, `revert`. */
+  verb: string;
+  run(): void;
+}
+
+export interface Toast {
+  text: string;
+  tone: "good" | "bad" | "plain";
+}
+
+/** A plan that was refused, in words for a toast. */
+export function refusal(verb: string, plan: ForkPlan): string | null {
+  return plan.allowed ? null : `no ${verb} here: ${plan.reason}`;
+}
+
+export function initialView(): ViewState {
+  return {
+    focus: "list",
+    filter: "",
+    sort: "updated",
+    group: "none",
+    all: false,
+    selected: null,
+    open: null,
+    overlay: null,
+    toast: null,
+  };
+}

@@ -7,6 +7,6 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 20_000,
-    env: { TZ: "UTC", NODE_ENV: "production" },
+    env: { TZ: "UTC", NODE_ENV: "production", FORCE_COLOR: "3" },
   },
 });

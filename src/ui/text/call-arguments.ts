@@ -72,6 +72,12 @@ export function commandOf(named: Arguments): string | null {
   return null;
 }
 
+/** The arguments besides the command, or besides the bare string that was all there was. */
+export function withoutScript(named: Arguments): Arguments {
+  const shown = [...COMMAND, "input"].find((key) => named[key] !== undefined);
+  return Object.fromEntries(Object.entries(named).filter(([key]) => key !== shown));
+}
+
 /** `["bash", "-lc", script]` is the script. */
 function shown(argv: string[]): string {
   const script = argv[2];

@@ -134,7 +134,9 @@ function gaugeLines(block: Gauge, width: number, signs: Glyphs): Line[] {
     const head = wrapSpans([label, ...says, ...note], width, { rest: [span("  ")] });
     return bar.length > 0 ? [...head, [span("  "), ...bar]] : head;
   }
-  const bar = barOf(share, Math.min(WIDEST_BAR, room), style, signs);
+  // A shorter bar for a note beside it, where both stay readable.
+  const besideNote = room - lineWidth(note);
+  const bar = barOf(share, Math.min(WIDEST_BAR, besideNote >= NARROWEST_BAR * 2 ? besideNote : room), style, signs);
   const line = [label, span("  "), ...bar, ...says];
   if (note.length === 0 || lineWidth(line) + lineWidth(note) <= width) return [[...line, ...note]];
   return [line, ...wrapSpans([span(printableLine(block.note ?? ""), "faint")], width, { first: [span("  ")] })];

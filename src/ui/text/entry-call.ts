@@ -1,11 +1,11 @@
 import type { Entry } from "../../session/entry.ts";
 import { counted, duration } from "./amounts.ts";
-import { argumentsOf, commandOf, type Edit, editsOf, summaryOf } from "./call-arguments.ts";
+import { argumentsOf, commandOf, type Edit, editsOf, summaryOf, withoutScript } from "./call-arguments.ts";
 import { type DiffRow, diffCounts, diffLines, diffRows, patchRows, wholeRows } from "./diff.ts";
 import { bodyLines, hiddenLine } from "./entry-body.ts";
 import { MOST_LINES, type Sheet } from "./entry-options.ts";
 import { jsonLines } from "./json.ts";
-import { type Line, span, spread } from "./line.ts";
+import { type Line, lineWidth, span, spread } from "./line.ts";
 import { printableLine } from "./printable.ts";
 
 /** A call: one line with what it is about; opened, its edits as differences, its command or its arguments. */
@@ -40,8 +40,17 @@ function headLine(call: { name: string; args: unknown }, changes: readonly Chang
   ];
   if (summary.main !== "") left.push(span(` ${summary.main}`));
   if (summary.aside !== "") left.push(span(` ${summary.aside}`, "faint"));
-  const right = [...changeCounts(changes), ...outcome(entry, sheet)];
-  return spread(left, right.slice(1), sheet.width, sheet.glyphs.ellipsis);
+  return spread(left, rightEdge(changes, entry, sheet), sheet.width, sheet.glyphs.ellipsis);
+}
+
+/** As much as leaves the summary half of the line: counts go first, then the time, the words last; the mark stays. */
+function rightEdge(changes: readonly Change[], entry: Entry, sheet: Sheet): Line {
+  const ending = outcome(entry, sheet);
+  const time = tookSpans(entry, sheet);
+  const choices = [[...changeCounts(changes), ...time, ...ending], [...time, ...ending], ending];
+  // The first span of each is the space before it.
+  const right = choices.map((choice) => choice.slice(1)).find((choice) => lineWidth(choice) + 1 <= sheet.width / 2);
+  return right ?? ending.slice(1).map((piece) => ({ ...piece, text: piece.text.slice(0, 1) }));
 }
 
 /** Each part of the right edge brings the space before it. */
@@ -54,15 +63,17 @@ function changeCounts(changes: readonly Change[]): Line {
 /** How the call ended, in as few columns as it takes: a mark and a word, never a colour alone. */
 function outcome(entry: Entry, sheet: Sheet): Line {
   const paired = sheet.paired;
-  if (paired === undefined) return [];
+  if (paired === undefined || entry.call === null) return [];
   if (paired === null) return [span(" "), span(`${sheet.glyphs.waiting} no result`, "warn")];
-  const took = tookTime(entry, paired);
-  const time = took === null ? [] : [span(" "), span(duration(took), "faint")];
   const result = paired.result;
-  const failed = result !== null && (result.isError || (result.exit ?? 0) !== 0);
-  if (!failed) return time;
+  if (result === null || (!result.isError && (result.exit ?? 0) === 0)) return [];
   const word = result.exit === null || result.exit === 0 ? "error" : `exit ${result.exit}`;
-  return [...time, span(" "), span(`${sheet.glyphs.bad} ${word}`, "bad")];
+  return [span(" "), span(`${sheet.glyphs.bad} ${word}`, "bad")];
+}
+
+function tookSpans(entry: Entry, sheet: Sheet): Line {
+  const took = sheet.paired ? tookTime(entry, sheet.paired) : null;
+  return took === null ? [] : [span(" "), span(duration(took), "faint")];
 }
 
 /** Milliseconds between a call and its result, null when not both tell their time or nobody would notice. */
@@ -95,11 +106,12 @@ function argumentLines(args: unknown, limit: number, sheet: Sheet): Line[] {
   if (keys.length === 0) return [];
   const command = commandOf(named);
   const script = command ?? (keys.length === 1 && typeof named.input === "string" ? named.input : null);
-  if (script !== null && keys.length === 1) {
-    return bodyLines({ text: script, style: "code", limit, first: indent, rest: indent }, sheet);
-  }
-  const laid = jsonLines(named, sheet.width - 2, limit);
-  const lines = laid.lines.map((line) => [...indent, ...line]);
+  const lines =
+    script === null ? [] : bodyLines({ text: script, style: "code", limit, first: indent, rest: indent }, sheet);
+  const others = script === null ? named : withoutScript(named);
+  if (Object.keys(others).length === 0 || lines.length >= limit) return lines;
+  const laid = jsonLines(others, sheet.width - 2, limit - lines.length);
+  lines.push(...laid.lines.map((line) => [...indent, ...line]));
   if (laid.more) lines.push([...indent, span(`${sheet.glyphs.ellipsis} more arguments`, "faint")]);
   return lines;
 }

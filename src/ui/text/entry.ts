@@ -8,6 +8,7 @@ import { glyphs } from "./glyphs.ts";
 import { cutLine, type Line, lineWidth, type Span, type Style, span, spread } from "./line.ts";
 import { printableLine } from "./printable.ts";
 import { fitting } from "./width.ts";
+import { wrapSpans } from "./wrap.ts";
 
 /**
  * An entry of a transcript as lines of at most `width` columns. Every kind tells itself by a sign of its own in the
@@ -142,6 +143,9 @@ function foldableLines(entry: Entry, title: string, sheet: Sheet): Line[] {
   const model = entry.model === null ? [] : [span(` ${printableLine(entry.model)}`, "accent")];
   const head = (sign: string): Line => [span(`${sign} `, "faint"), label, ...model];
   if (text.trim() === "") return [head(sheet.glyphs.dot)];
+  const whole: Line = [...head(sheet.glyphs.dot), span(` ${printableLine(text.slice(0, 500))}`, "faint")];
+  const short = text.length < 500 && !text.trim().includes("\n") && entry.clipped === 0;
+  if (short && lineWidth(whole) <= sheet.width) return [whole];
   if (sheet.fold === "folded") return [foldedLine(head(sheet.glyphs.folded), entry, sheet)];
   const indent = [span("  ")];
   const limit = MOST_LINES.detail[sheet.fold];
@@ -154,10 +158,11 @@ function stepLines(entry: Entry, sheet: Sheet): Line[] {
   const usage = usageSpans(entry, sheet);
   const line = usage.length > 0 ? [...head, span(` ${sheet.glyphs.dot} `, "faint"), ...usage] : head;
   const text = entry.text ?? "";
-  if (text.trim() === "") return [line];
   const indent = [span("  ")];
+  const wrapped = wrapSpans(line, sheet.width, { first: [], rest: indent });
+  if (text.trim() === "") return wrapped;
   const limit = Math.max(1, MOST_LINES.detail[sheet.fold]);
-  return [line, ...bodyLines({ text, style: "faint", limit, first: indent, rest: indent }, sheet)];
+  return [...wrapped, ...bodyLines({ text, style: "faint", limit, first: indent, rest: indent }, sheet)];
 }
 
 /** "in 1.2k, cached 34k, wrote 2k, out 950, $0.04": only what is there. */

@@ -20,6 +20,8 @@ export type StateFile =
 /** Everything a session is judged by. Pure data. */
 export interface Case {
   liveness: Liveness;
+  /** tmux keeps the pane of an agent that has exited, and the session with it (questmaster.md §11). */
+  agentExited?: boolean;
   stateFile: StateFile;
   /** ms since 1970. */
   now: number;
@@ -55,6 +57,9 @@ export function judge(one: Case): Verdict {
   const pane = state.panes.get("primary");
   if (pane === undefined) return plain("unknown", ["state.json has no primary pane", liveness.why]);
   if (pane.state === "") return plain("unknown", ["the primary pane has no state", liveness.why]);
+  if (one.agentExited && ["working", "blocked", "starting"].includes(pane.state)) {
+    return plain("stopped", [`its agent exited while ${pane.state}; tmux keeps the dead pane`]);
+  }
   const verdict = judgePane(pane, one, one.seenMark === seenMark(pane) || seenByTracker(state, pane));
   if (liveness.live === "yes") return verdict;
   // The state is what it was; whether anybody is still there cannot be told.
@@ -128,10 +133,14 @@ export function glyphOf(verdict: Pick<Verdict, "state">): string {
   return name === "working" ? "spinner" : STATUSES[name].glyph;
 }
 
+/** An activity on one line, not folded or trimmed: its writer cut it to its length, and it is shown as it stands. */
+export function activityLine(text: string): string {
+  return cleanText(text).replace(/[\n\t]/gu, " ");
+}
+
 function shownActivity(pane: PaneState): string {
   if (pane.state === "starting" && pane.activity === "starting…") return "started";
-  // Not folded or trimmed: a snippet is cut to its length by the writer, and shown as it stands.
-  return cleanText(pane.activity).replace(/[\n\t]/gu, " ");
+  return activityLine(pane.activity);
 }
 
 function hookEvidence(pane: PaneState, lastEvent: number | null): string {

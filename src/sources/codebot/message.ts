@@ -146,3 +146,11 @@ function blockData(block: ContentBlock): JsonObject {
 function sortedKeys(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
+
+/** How many entries a message becomes: one a block, a result's texts as one, never none. */
+export function partsOf(message: Message): number {
+  const blocks = blocksOf(message);
+  if (message.role !== "tool") return Math.max(1, blocks.length);
+  const others = blocks.filter((block) => block.type !== "text").length;
+  return blocks.some((block) => block.type === "text") || others === 0 ? others + 1 : others;
+}

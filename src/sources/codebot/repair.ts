@@ -1,12 +1,22 @@
-import { answeredCall, callsOf, type Message, type ToolCall } from "./message.ts";
+import { answeredCall, callsOf, type Message } from "./message.ts";
 
 /** What a synthetic result says. Only in memory: it is never written to a session. */
 export const UNKNOWN_OUTCOME = "Execution was interrupted; no result was recorded and its outcome is unknown.";
 
+/** What the repair needs to see of a message. */
+export interface Turn {
+  role: string;
+  /** Ids of the calls it asks for. */
+  calls: readonly string[];
+  /** The call it answers, `""` for none. */
+  answers: string;
+}
+
+/** One place of the repaired sequence: an item, or a made-up result for `call`, asked for by `item`. */
 export interface Repaired<T> {
-  message: Message;
-  /** Where the message came from; null for a synthetic result. */
-  of: T | null;
+  item: T;
+  /** null: the item itself. */
+  call: string | null;
 }
 
 /**
@@ -14,33 +24,34 @@ export interface Repaired<T> {
  * unanswered gets a synthetic result right after its assistant message; afterwards tool messages that answer no
  * call at all are dropped. A late result therefore stays beside its synthetic one.
  */
-export function repairSequence<T>(items: readonly { message: Message; of: T }[]): Repaired<T>[] {
+export function repairSequence<T>(items: readonly T[], turnOf: (item: T) => Turn): Repaired<T>[] {
+  const turns = items.map(turnOf);
+  const known = new Set(turns.flatMap((turn) => turn.calls));
   const repaired: Repaired<T>[] = [];
-  const known = new Set<string>();
   for (const [at, item] of items.entries()) {
-    repaired.push(item);
-    const calls = callsOf(item.message);
-    if (calls.length === 0) continue;
+    const turn = turns[at];
+    if (turn === undefined || (turn.role === "tool" && !known.has(turn.answers))) continue;
+    repaired.push({ item, call: null });
+    if (turn.calls.length === 0) continue;
     const answered = new Set<string>();
-    for (let next = at + 1; next < items.length; next++) {
-      const message = items[next]?.message;
-      if (message?.role !== "tool") break;
-      answered.add(answeredCall(message));
-    }
-    for (const call of calls) {
-      known.add(call.id);
-      if (!answered.has(call.id)) repaired.push({ message: syntheticResult(call, item.message), of: null });
-    }
+    for (let next = at + 1; turns[next]?.role === "tool"; next++) answered.add(turns[next]?.answers ?? "");
+    for (const call of turn.calls) if (!answered.has(call)) repaired.push({ item, call });
   }
-  return repaired.filter(({ message }) => message.role !== "tool" || known.has(answeredCall(message)));
+  return repaired;
 }
 
-/** `repairSequence` for messages alone. */
+/** `repairSequence` for messages, the synthetic results made. */
 export function repairMessages(messages: readonly Message[]): Message[] {
-  return repairSequence(messages.map((message) => ({ message, of: message }))).map(({ message }) => message);
+  const repaired = repairSequence(messages, (message) => ({
+    role: message.role,
+    calls: callsOf(message).map((call) => call.id),
+    answers: message.role === "tool" ? answeredCall(message) : "",
+  }));
+  return repaired.map(({ item, call }) => (call === null ? item : syntheticResult(call, item)));
 }
 
-function syntheticResult(call: ToolCall, asked: Message): Message {
+/** The made-up result of a call that `asked` asked for. */
+export function syntheticResult(call: string, asked: Message): Message {
   const message: Message = {
     role: "tool",
     content: [{ type: "text", text: UNKNOWN_OUTCOME }],
@@ -48,15 +59,15 @@ function syntheticResult(call: ToolCall, asked: Message): Message {
       interrupted: true,
       is_error: true,
       result_unknown: true,
-      tool_call_id: call.id,
-      tool_name: call.name,
+      tool_call_id: call,
+      tool_name: callsOf(asked).find((one) => one.id === call)?.name ?? "",
     },
   };
   if (asked.timestamp !== undefined) message.timestamp = asked.timestamp;
   return message;
 }
 
-/** Was it made by `repairSequence` (or by codebot's own repair)? */
+/** Was it made by the repair, ours or codebot's own? */
 export function isSynthetic(message: Message): boolean {
   return message.metadata?.interrupted === true && message.metadata.result_unknown === true;
 }

@@ -1,0 +1,180 @@
+import { type OpenFile, openRegular } from "../../files/open.ts";
+import type { Entry } from "../../session/entry.ts";
+import type { Page, PageRequest, Transcript } from "../source.ts";
+import { compactedMessages } from "./context.ts";
+import { parseEntry } from "./entry.ts";
+import { flatKept } from "./flat-log.ts";
+import { fromFlat } from "./flat-message.ts";
+import type { SessionState } from "./fold.ts";
+import { isoOf } from "./go-time.ts";
+import { type Message, readMessage } from "./message.ts";
+import { type EntryFlags, messageEntries } from "./message-entries.ts";
+import { clipped, pageOf, startsOf, windowOf } from "./paging.ts";
+import { readCompaction } from "./payloads.ts";
+import { syntheticResult } from "./repair.ts";
+import { stateEntry } from "./state-entries.ts";
+import { branchItems, contextItems, timelineItems, type ViewItem } from "./view-items.ts";
+
+const MOST_CACHED = 8000;
+
+/** Where a transcript gets the session from: brought up to date, with what tells one file from another. */
+export interface SessionNow {
+  path: string;
+  identity: string;
+  state: SessionState;
+}
+
+interface View {
+  key: string;
+  items: ViewItem[];
+  /** Position of each item's first entry; one more at the end. */
+  starts: number[];
+}
+
+/** Pages of one session file: the order comes from the fold, and only the lines that are shown are read. */
+export class SessionTranscript implements Transcript {
+  readonly #now: () => Promise<SessionNow>;
+  readonly #member: (name: string, request: PageRequest) => Promise<Page>;
+  #identity = "";
+  #cache = new Map<string, Entry[]>();
+  #view: View | null = null;
+
+  /** `member` answers for the branch `member:<name>`: a teammate's own conversation. */
+  constructor(now: () => Promise<SessionNow>, member: (name: string, request: PageRequest) => Promise<Page>) {
+    this.#now = now;
+    this.#member = member;
+  }
+
+  async page(request: PageRequest): Promise<Page> {
+    if (request.view === "branch" && request.of?.startsWith("member:")) {
+      return this.#member(request.of.slice("member:".length), request);
+    }
+    const { path, identity, state } = await this.#now();
+    if (identity !== this.#identity) {
+      this.#identity = identity;
+      this.#cache.clear();
+      this.#view = null;
+    }
+    const { items, starts } = this.#viewOf(request, state);
+    const total = starts.at(-1) ?? 0;
+    const [from, to] = windowOf(request, total, (ref) => starts[positionOf(items, ref)] ?? 0);
+    return pageOf(this.#entries(path, state, { items, starts, key: "" }, from, to, request.textLimit), from, to, total);
+  }
+
+  close(): void {
+    this.#cache.clear();
+    this.#view = null;
+  }
+
+  #viewOf(request: PageRequest, state: SessionState): View {
+    const of = request.view === "branch" ? (request.of ?? state.chain.leaf) : "";
+    const key = [request.view, of, state.entries.length, state.chain.leaf, state.tail?.at ?? ""].join(" ");
+    if (this.#view?.key === key) return this.#view;
+    const items =
+      request.view === "context"
+        ? contextItems(state)
+        : request.view === "branch" && state.shape === "tree"
+          ? branchItems(state, of)
+          : timelineItems(state);
+    this.#view = { key, items, starts: startsOf(items.map((item) => item.parts)) };
+    return this.#view;
+  }
+
+  #entries(path: string, state: SessionState, view: View, from: number, to: number, textLimit?: number): Entry[] {
+    const entries: Entry[] = [];
+    if (to <= from) return entries;
+    using file = openRegular(path);
+    for (let at = firstItem(view.starts, from); at < view.items.length; at++) {
+      const item = view.items[at];
+      const start = view.starts[at] ?? 0;
+      if (item === undefined || start >= to) break;
+      const shown = this.#shown(file, state, item, textLimit);
+      entries.push(...shown.slice(Math.max(0, from - start), to - start));
+    }
+    return entries;
+  }
+
+  #shown(file: OpenFile, state: SessionState, item: ViewItem, textLimit: number | undefined): Entry[] {
+    const { facts, what, inContext, forkable, branch } = item;
+    const flags = `${inContext ? 1 : 0}${forkable ? 1 : 0}${branch ? 1 : 0}`;
+    const key = `${facts.at} ${JSON.stringify(what)} ${flags} ${textLimit ?? ""}`;
+    const known = this.#cache.get(key);
+    if (known !== undefined) return known;
+    const read = readItem(file, state, item);
+    // Never more or fewer than the order says: a line that was rewritten under us is shown as far as it fits.
+    const entries = read.slice(0, item.parts).map((entry) => clipped(entry, textLimit));
+    if (this.#cache.size >= MOST_CACHED) this.#cache.clear();
+    this.#cache.set(key, entries);
+    return entries;
+  }
+}
+
+/** The item a ref names; `id:2` is a part of `id`. The end when there is none. */
+function positionOf(items: readonly ViewItem[], ref: string): number {
+  const [id] = ref.split(":");
+  const exact = items.findIndex((item) => refOf(item) === ref);
+  if (exact >= 0) return exact;
+  const found = items.findIndex((item) => item.facts.id === id);
+  return found < 0 ? items.length : found;
+}
+
+function refOf({ facts, what }: ViewItem): string {
+  if (what.as === "kept") return `${facts.id}:kept:${what.at}`;
+  if (what.as === "synthetic") return `${facts.id}:synthetic:${what.call}`;
+  return facts.id;
+}
+
+/** Index of the item that holds a position: the last one that starts at or before it. */
+function firstItem(starts: readonly number[], position: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] ?? 0) <= position) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function readItem(file: OpenFile, state: SessionState, item: ViewItem): Entry[] {
+  const { facts, what, inContext, forkable, branch } = item;
+  const line = parseEntry(file.read(facts.at, facts.bytes).toString("utf8").trim());
+  if (line === null) return [];
+  const flags: EntryFlags = {
+    ref: refOf(item),
+    n: facts.line,
+    time: isoOf(line.timestamp),
+    ...{ inContext, forkable, branch },
+    withUsage: what.as === "line" && state.chain.calls.calls === 0,
+  };
+  const flat = state.shape === "flat";
+  switch (what.as) {
+    case "line": {
+      const message = line.kind !== "message" ? null : flat ? fromFlat(line.data) : readMessage(line.data);
+      return message === null ? [stateEntry(line, facts, flags)] : messageEntries(message, flags);
+    }
+    case "summary": {
+      const [summary] = compactedMessages({ summary: readCompaction(line.data)?.summary ?? "", messages: [] }, "");
+      const entries = summary === undefined ? [] : messageEntries(summary, flags);
+      return entries.map((entry) => ({ ...entry, kind: "compaction", injected: true }));
+    }
+    case "kept": {
+      const message = keptMessage(line.data, flat, what.at);
+      return message === null ? [] : messageEntries(message, flags).map((entry) => ({ ...entry, via: "kept" }));
+    }
+    case "synthetic": {
+      const asked =
+        what.kept !== null
+          ? keptMessage(line.data, flat, what.kept)
+          : flat
+            ? fromFlat(line.data)
+            : readMessage(line.data);
+      return asked === null ? [] : messageEntries(syntheticResult(what.call, asked), flags);
+    }
+  }
+}
+
+function keptMessage(data: unknown, flat: boolean, at: number): Message | null {
+  const kept = flat ? flatKept(data) : (readCompaction(data)?.messages ?? []);
+  return kept[at] ?? null;
+}

@@ -45,7 +45,7 @@ export function layoutDocument(document: Document, width: number, ascii: boolean
 }
 
 function put(layout: DocumentLayout, line: Line, target: Target | null): void {
-  layout.lines.push(line);
+  layout.lines.push(line.filter((piece) => piece.text !== ""));
   layout.targets.push(target);
 }
 

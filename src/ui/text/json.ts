@@ -18,11 +18,14 @@ interface JsonRow {
  */
 export function jsonLines(value: unknown, width: number, limit: number): { lines: Line[]; more: boolean } {
   const lines: Line[] = [];
+  // Deep members stay readable in a narrow pane.
+  const half = Math.max(0, Math.floor(width / 2));
   for (const row of valueRows(value, [], "", 0)) {
     if (lines.length >= limit) return { lines, more: true };
-    const margin = Math.min(row.indent, Math.floor(width / 2));
+    const margin = Math.min(row.indent, half);
     const first = margin > 0 ? [span(" ".repeat(margin))] : [];
-    const rest = [span(" ".repeat(Math.min(margin + INDENT, Math.floor(width / 2))))];
+    const hang = Math.min(margin + INDENT, half);
+    const rest = hang > 0 ? [span(" ".repeat(hang))] : [];
     const laid = wrapSpans(row.spans, width, { first, rest, limit: limit - lines.length + 1 });
     lines.push(...laid);
   }

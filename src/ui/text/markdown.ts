@@ -2,7 +2,7 @@ import type { Token, Tokens } from "marked";
 import { Lexer } from "marked";
 import { type Glyphs, glyphs } from "./glyphs.ts";
 import type { Line, Span } from "./line.ts";
-import { lineWidth, span } from "./line.ts";
+import { cutLine, lineWidth, span } from "./line.ts";
 import { inlineSpans, type Look } from "./markdown-inline.ts";
 import { tableLines } from "./markdown-table.ts";
 import { innerTokens, isMarkedToken } from "./markdown-token.ts";
@@ -31,7 +31,8 @@ export function markdownLines(markdown: string, width: number, options: Markdown
   if (tokens === null) return plainLines(text, width, "text", limit);
   const page: Page = { glyphs: glyphs(options.ascii ?? false), lines: [], limit };
   blocks(tokens, { width: Math.max(1, width), first: [], rest: [], depth: 0, look: { style: "text" } }, page, false);
-  return page.lines.slice(0, limit);
+  const fits = (line: Line): Line => (lineWidth(line) <= width ? line : cutLine(line, width));
+  return page.lines.slice(0, limit).map(fits);
 }
 
 /** Text as it is, wrapped. */

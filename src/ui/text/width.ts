@@ -127,6 +127,9 @@ function graphemeWidth(grapheme: string): number {
 }
 
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Mn}\p{Me}]/v;
+// Nothing is drawn for these; joiners between emoji and their selectors are left for fast-string-width to read.
+const UNDRAWN =
+  /[\p{Default_Ignorable_Code_Point}--[\u200d\ufe0f\u{e0000}-\u{e007f}]]|\u200d(?!\p{Extended_Pictographic})/gv;
 const SPACING_MARK = /\p{Mc}/gu;
 const PICTOGRAPH = /\p{Extended_Pictographic}/u;
 // Wide to those who follow a newer Unicode than fast-string-width: Yi, hexagrams, counting rods, newer CJK, Khitan, Nüshu.
@@ -140,7 +143,7 @@ function measure(grapheme: string): number {
   const emoji =
     grapheme.includes("\ufe0f") || grapheme.includes("\u20e3") || (code >= 0x1f000 && PICTOGRAPH.test(grapheme));
   const marks = grapheme.match(SPACING_MARK)?.length ?? 0;
-  const base = fastStringWidth(grapheme);
+  const base = fastStringWidth(grapheme.replace(UNDRAWN, ""));
   return Math.max(base, emoji || NEWLY_WIDE.test(grapheme) ? 2 : 0) + marks;
 }
 

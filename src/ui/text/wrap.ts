@@ -1,5 +1,5 @@
 import type { Line, Span } from "./line.ts";
-import { lineWidth, sliceLine } from "./line.ts";
+import { cutLine, lineWidth, sliceLine } from "./line.ts";
 import { safe } from "./printable.ts";
 import { eachGrapheme } from "./width.ts";
 
@@ -158,8 +158,8 @@ export interface WrapOptions {
 
 /** Styled text in rows of at most `width` columns, prefixes included. Breaks in the text begin a new row. */
 export function wrapSpans(spans: readonly Span[], width: number, options: WrapOptions = {}): Line[] {
-  const first = options.first ?? [];
-  const rest = options.rest ?? first;
+  const first = leaveRoom(options.first ?? [], width);
+  const rest = leaveRoom(options.rest ?? first, width);
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   const whole = [...spans];
   const text = whole.map((piece) => piece.text).join("");
@@ -171,6 +171,11 @@ export function wrapSpans(spans: readonly Span[], width: number, options: WrapOp
     lines.push([...(lines.length === 0 ? first : rest), ...body]);
   }
   return lines.length === 0 && limit > 0 ? [[...first]] : lines;
+}
+
+/** A prefix that leaves the text at least one column. */
+function leaveRoom(prefix: Line, width: number): Line {
+  return lineWidth(prefix) < width ? prefix : cutLine(prefix, width - 1, { ellipsis: "" });
 }
 
 /** Slices of spans in rising order, each found from where the last one was. */

@@ -43,7 +43,10 @@ export function tableBlock(block: TableBlock, width: number, signs: Glyphs): Row
   });
   const widths = fitColumns(needs, width);
   if (widths === null) {
-    return block.rows.map((row, index) => ({ row: index, lines: stackedRow(shown, cells[index] ?? [], row, width) }));
+    return block.rows.map((row, index) => ({
+      row: index,
+      lines: stackedRow(shown, cells[index] ?? [], row, width, signs),
+    }));
   }
   const draw = (texts: readonly string[], style: Style, bold: boolean): Line =>
     rowLine(shown, texts, widths, { style, bold }, signs);
@@ -75,13 +78,13 @@ function rowLine(
 }
 
 /** The cell that says most on a line of its own, the others beneath it with their titles. */
-function stackedRow(shown: readonly Shown[], cells: readonly string[], row: Row, width: number): Line[] {
+function stackedRow(shown: readonly Shown[], cells: readonly string[], row: Row, width: number, signs: Glyphs): Line[] {
   const lead = Math.max(
     0,
     shown.findIndex(({ column }) => column.flexible),
   );
   const style = toneStyle(row.tone);
-  const head = cut(cells[lead] ?? "", width);
+  const head = cut(cells[lead] ?? "", width, signs.ellipsis);
   const rest: Span[] = [];
   for (const [at, { title }] of shown.entries()) {
     const cell = cells[at] ?? "";

@@ -95,7 +95,7 @@ function brief(value: unknown, depth: number, most: number): string {
   let length = 0;
   for (const [key, member] of Object.entries(value)) {
     if (length > most) {
-      members.push("…");
+      members.push("...");
       break;
     }
     const said = brief(member, depth + 1, most);

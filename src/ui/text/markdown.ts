@@ -31,7 +31,8 @@ export function markdownLines(markdown: string, width: number, options: Markdown
   if (tokens === null) return plainLines(text, width, "text", limit);
   const page: Page = { glyphs: glyphs(options.ascii ?? false), lines: [], limit };
   blocks(tokens, { width: Math.max(1, width), first: [], rest: [], depth: 0, look: { style: "text" } }, page, false);
-  const fits = (line: Line): Line => (lineWidth(line) <= width ? line : cutLine(line, width));
+  const fits = (line: Line): Line =>
+    lineWidth(line) <= width ? line : cutLine(line, width, { ellipsis: page.glyphs.ellipsis });
   return page.lines.slice(0, limit).map(fits);
 }
 

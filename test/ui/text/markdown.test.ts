@@ -107,6 +107,6 @@ describe("Markdown", () => {
   ])("does not stall on %.12s…", (text) => {
     const start = performance.now();
     expectSound(markdownLines(text, 60, { limit: 200 }), 60);
-    expect(performance.now() - start).toBeLessThan(1500);
+    expect(performance.now() - start).toBeLessThan(3000);
   });
 });

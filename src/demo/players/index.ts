@@ -1,0 +1,5 @@
+import type { Player } from "./player.ts";
+import { statefilePlayer } from "./statefile.ts";
+
+/** One line a tool. */
+export const PLAYERS: readonly Player[] = [statefilePlayer];

@@ -2,8 +2,8 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { runNow } from "../../files/fold.ts";
 import { walkLines } from "../../files/lines.ts";
-import { goTrim } from "./go-json.ts";
 import { refuseIfHeld, type WriteOptions } from "./held.ts";
+import { goTrim } from "./json-tree.ts";
 import { appendLine, openIfThere, unlinkIfThere } from "./transcript.ts";
 
 /** The program's reader gives up at a line longer than this (herrscher.md §4). */

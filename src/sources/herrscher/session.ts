@@ -1,4 +1,4 @@
-import { isJsonObject, JsonNumber, type JsonObject, type JsonTree } from "./go-json.ts";
+import { isJsonObject, JsonNumber, type JsonObject, type JsonTree } from "./json-tree.ts";
 
 /** One session of the daemon: a row of `state.json` (herrscher.md §2). As in the program, "" , 0 and [] mean "not set". */
 export interface Session {

@@ -1,5 +1,5 @@
 import { openRegular } from "../../files/open.ts";
-import { isJsonObject, type JsonObject, type JsonTree, parseTree } from "./go-json.ts";
+import { isJsonObject, type JsonObject, type JsonTree, parseTree } from "./json-tree.ts";
 import { isValidName } from "./names.ts";
 import { blankSession, parseSession, type Session } from "./session.ts";
 
@@ -8,6 +8,12 @@ export interface HomeRef {
   id: string;
   /** `category`, `forum`, `terminal` or "". */
   type: string;
+}
+
+export interface RowDamage {
+  kind: "bad-row" | "bad-name" | "duplicate-name";
+  /** For a person. */
+  text: string;
 }
 
 /** One row of `sessions`, damaged or not, with what it was read from. */
@@ -21,8 +27,8 @@ export interface StateRow {
   nameValid: boolean;
   /** The file had no id; the one in `session` is what the program would give it. */
   idBackfilled: boolean;
-  /** What is wrong with the row, for a person; empty when nothing. */
-  damage: string[];
+  /** What is wrong with the row; empty when nothing. */
+  damage: RowDamage[];
   /** An earlier row has the same name: the program's look-ups find that one. */
   duplicate: boolean;
 }
@@ -108,13 +114,14 @@ function parseRows(trees: readonly JsonTree[]): StateRow[] {
     const parsed = parseSession(tree);
     const session = parsed?.session ?? blankSession({ name: "" });
     const nameValid = isValidName(session.name);
-    const damage: string[] = [];
-    if (parsed === null) damage.push("the row is not an object");
-    else if (session.name === "") damage.push("the row has no name");
-    else if (!nameValid) damage.push("its name is not one the program accepts: no file of it is read");
-    for (const key of parsed?.wrong ?? []) damage.push(`${key} has the wrong type`);
+    const damage: RowDamage[] = [];
+    const bad = (kind: RowDamage["kind"], text: string): number => damage.push({ kind, text });
+    if (parsed === null) bad("bad-row", "the row is not an object");
+    else if (session.name === "") bad("bad-row", "the row has no name");
+    else if (!nameValid) bad("bad-name", "its name is not one the program accepts: no file of it is read");
+    for (const key of parsed?.wrong ?? []) bad("bad-row", `${key} has the wrong type`);
     const duplicate = session.name !== "" && names.has(session.name);
-    if (duplicate) damage.push("an earlier row has the same name: the program only ever finds that one");
+    if (duplicate) bad("duplicate-name", "an earlier row has the same name: the program only ever finds that one");
     names.add(session.name);
     return { n: at + 1, session, tree, nameValid, idBackfilled: false, damage, duplicate };
   });

@@ -1,4 +1,4 @@
-import { goString, goTrim, isJsonObject, JsonNumber, type JsonTree, parseTree } from "./go-json.ts";
+import { goString, goTrim, isJsonObject, JsonNumber, type JsonTree, parseTree } from "./json-tree.ts";
 
 /** One side of a turn, a line of `transcripts/<name>.jsonl` (herrscher.md §3). */
 export interface TranscriptEntry {

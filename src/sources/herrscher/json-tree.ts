@@ -1,3 +1,5 @@
+import { goJson } from "../../files/go-json.ts";
+
 /**
  * JSON as the program writes it: Go's HTML escaping, and numbers kept as the text they were read from,
  * so that integers beyond 2^53 and keys nobody knows survive a round trip (herrscher.md §2, §10).
@@ -28,19 +30,9 @@ export function isJsonObject(tree: JsonTree | undefined): tree is JsonObject {
   return typeof tree === "object" && tree !== null && !Array.isArray(tree) && !(tree instanceof JsonNumber);
 }
 
-const FOR_HTML: Record<string, string> = {
-  "<": "\\u003c",
-  ">": "\\u003e",
-  "&": "\\u0026",
-  "\u2028": "\\u2028",
-  "\u2029": "\\u2029",
-};
-
 /** A string as Go's encoder writes it; half of a surrogate pair becomes the replacement character, escaped. */
 export function goString(text: string): string {
-  let quoted = JSON.stringify(text);
-  if (/[<>&\u2028\u2029]/u.test(quoted))
-    quoted = quoted.replace(/[<>&\u2028\u2029]/gu, (mark) => FOR_HTML[mark] ?? mark);
+  const quoted = goJson(text);
   if (text.isWellFormed()) return quoted;
   return quoted.replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/gu, (found) => (found === "\\\\" ? found : "\\ufffd"));
 }

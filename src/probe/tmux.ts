@@ -86,7 +86,8 @@ export interface TmuxResult {
 /** Runs `tmux` with an argument list, never a shell. Throws when it is missing or does not answer in time. */
 export function runTmux(args: string[], timeoutMs: number, env: NodeJS.ProcessEnv = process.env): Promise<TmuxResult> {
   return new Promise((resolve, reject) => {
-    execFile("tmux", args, { timeout: timeoutMs, env, maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
+    const options = { timeout: timeoutMs, env: inUtf8(env), maxBuffer: 16 * 1024 * 1024 };
+    execFile("tmux", args, options, (error, stdout, stderr) => {
       if (error === null) return resolve({ code: 0, stdout, stderr });
       if (error.killed) return reject(new Error(`tmux did not answer within ${timeoutMs} ms`));
       if (error.code === "ENOENT") return reject(new Error("tmux is not installed, or not on PATH"));
@@ -94,4 +95,10 @@ export function runTmux(args: string[], timeoutMs: number, env: NodeJS.ProcessEn
       reject(error);
     });
   });
+}
+
+/** To a client without a UTF-8 locale, tmux prints `_` for every tab and every other character it takes for unprintable. */
+function inUtf8(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || "";
+  return /utf-?8/iu.test(locale) ? env : { ...env, LC_ALL: "C.UTF-8" };
 }

@@ -56,7 +56,8 @@ export async function readScreen(id: string, lines: number, env: NodeJS.ProcessE
 async function primaryTarget(id: string, env: NodeJS.ProcessEnv): Promise<string> {
   if (!isValidPartyID(id)) throw new CannotTalk(`not a session id: ${cleanLine(id)}`);
   const format = "#{window_index}\t#{pane_index}\t#{pane_dead}\t#{@party_role}";
-  const listed = await tmux(["list-panes", "-s", "-t", `=${id}`, "-F", format], env);
+  // With the colon: without it tmux 3.3a takes the name for a window's, and falls back to whatever session is current.
+  const listed = await tmux(["list-panes", "-s", "-t", `=${id}:`, "-F", format], env);
   if (listed.code !== 0) throw new CannotTalk(`there is no tmux session ${id}: continue it first`);
   const panes = listed.stdout
     .split("\n")

@@ -12,6 +12,8 @@ export interface ModelRequest extends Tokens {
   cost: number | null;
   /** Who made it: null for the session itself, else the sub-agent's or member's name. */
   by: string | null;
+  /** Copied from another session, which owns it: counted there. */
+  copied?: boolean;
 }
 
 export const NO_TOKENS: Tokens = {

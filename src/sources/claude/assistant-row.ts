@@ -1,0 +1,129 @@
+import { callSummary } from "../../session/call-summary.ts";
+import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
+import { countField, type Fields, field, fieldsOf, listField, objectField, textField } from "../jsonl/record.ts";
+import { CALLS, type ClaudeFile, type ClaudeRequest, type OpenCall, ROW } from "./file.ts";
+import { isRowId } from "./ids.ts";
+import { acceptPendingCommand } from "./user-fold.ts";
+
+const MOST_SUMMARY = 300;
+const MOST_OPEN_CALLS = 64;
+
+/** A row of type `assistant`: one content block of an API message (agents.md §1.2). */
+export function readAssistantRow(
+  state: ClaudeFile,
+  fields: Fields,
+  row: number,
+  uuid: string,
+  time: number | null,
+  side: boolean,
+): void {
+  const message = objectField(fields, "message");
+  const model = textField(message, "model");
+  const blocks = listField(message, "content").map(fieldsOf);
+  if (model === "<synthetic>" || field(fields, "isApiErrorMessage") === true) {
+    const failed = field(fields, "isApiErrorMessage") === true;
+    state.kinds[row] = (state.kinds[row] ?? 0) | ROW.synthetic | (failed ? ROW.error : 0);
+    if (failed && !side) {
+      const text = cutCodePoints(cleanLine(plainText(message, blocks)), MOST_SUMMARY);
+      state.tail = { state: "error", evidence: "the last record is an error", text, time, calls: [] };
+    }
+    return;
+  }
+  const calls = blocks.filter((block) => isCall(block));
+  state.kinds[row] = ((state.kinds[row] ?? 0) | (calls.length > 0 ? ROW.calls : 0)) + calls.length * CALLS;
+  if (!side) acceptPendingCommand(state);
+  noteRequest(state, message, row, uuid, time, side);
+  if (model !== null) noteModel(side ? state.sideModels : state.models, model);
+  if (!side) noteTail(state, message, calls, time);
+}
+
+function isCall(block: Fields | null): boolean {
+  const type = textField(block, "type");
+  return type === "tool_use" || type === "server_tool_use" || type === "mcp_tool_use";
+}
+
+function noteModel(models: string[], model: string): void {
+  if (models.length < 64 && !models.includes(model)) models.push(model);
+}
+
+/** One message is several rows with the same numbers, or growing ones: the most output wins (agents.md §1.5). */
+function noteRequest(
+  state: ClaudeFile,
+  message: Fields | null,
+  row: number,
+  uuid: string,
+  time: number | null,
+  side: boolean,
+): void {
+  const usage = objectField(message, "usage");
+  const given = textField(message, "id");
+  const id = given !== null && isRowId(given) ? given : `row:${uuid}`;
+  const known = Object.hasOwn(state.byMessage, id) ? state.byMessage[id] : undefined;
+  const split = objectField(usage, "cache_creation");
+  const writes = countField(usage, "cache_creation_input_tokens");
+  const write1h = Math.min(countField(split, "ephemeral_1h_input_tokens"), writes || Number.MAX_SAFE_INTEGER);
+  const made: ClaudeRequest = {
+    id,
+    row,
+    time,
+    model: textField(message, "model"),
+    input: countField(usage, "input_tokens"),
+    cacheRead: countField(usage, "cache_read_input_tokens"),
+    write5m: split === null ? writes : countField(split, "ephemeral_5m_input_tokens"),
+    write1h,
+    output: countField(usage, "output_tokens"),
+    side: side ? (state.sides[row] ?? uuid) : null,
+    counted: usage !== null,
+  };
+  if (known === undefined) {
+    state.byMessage[id] = state.requests.length;
+    state.messages[row] = state.requests.length;
+    state.requests.push(made);
+    return;
+  }
+  state.messages[row] = known;
+  const before = state.requests[known];
+  if (before !== undefined && usage !== null && (!before.counted || made.output > before.output)) {
+    state.requests[known] = { ...made, time: before.time, side: before.side };
+  }
+}
+
+const TURN_ENDS = new Set(["end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded"]);
+
+function noteTail(state: ClaudeFile, message: Fields | null, calls: (Fields | null)[], time: number | null): void {
+  const open = [...state.tail.calls, ...calls.map(openCall)].slice(-MOST_OPEN_CALLS);
+  const stop = textField(message, "stop_reason");
+  if (open.length > 0) {
+    state.tail = { state: "open", evidence: "calls are waiting for results", text: null, time, calls: open };
+  } else if (stop !== null && TURN_ENDS.has(stop)) {
+    state.tail = { state: "over", evidence: `the last reply ended its turn (${stop})`, text: null, time, calls: [] };
+  } else {
+    state.tail = { state: "open", evidence: "the last reply did not end its turn", text: null, time, calls: [] };
+  }
+}
+
+function openCall(block: Fields | null): OpenCall {
+  const name = textField(block, "name") ?? "";
+  const input = field(block, "input");
+  return {
+    id: textField(block, "id") ?? "",
+    name: cutCodePoints(cleanLine(name), 80),
+    summary: cutCodePoints(callSummary(name, input), MOST_SUMMARY),
+    question: questionOf(name, fieldsOf(input)),
+  };
+}
+
+/** The tools whose only answer is the person's (agents.md §1.6). */
+function questionOf(name: string, input: Fields | null): string | null {
+  if (name === "ExitPlanMode") return "a plan waits for your approval";
+  if (name !== "AskUserQuestion") return null;
+  const first = fieldsOf(listField(input, "questions")[0]);
+  const asked = textField(first, "question") ?? textField(input, "question") ?? "a question waits for you";
+  return cutCodePoints(cleanLine(asked), MOST_SUMMARY);
+}
+
+function plainText(message: Fields | null, blocks: (Fields | null)[]): string {
+  const content = field(message, "content");
+  if (typeof content === "string") return content;
+  return blocks.map((block) => textField(block, "text") ?? "").join(" ");
+}

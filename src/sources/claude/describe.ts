@@ -1,0 +1,135 @@
+import type { Folded } from "../../files/fold.ts";
+import type { Damage } from "../../session/snapshot.ts";
+import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
+import type { ModelRequest } from "../../usage/request.ts";
+import type { Lineage } from "./family.ts";
+import { type ClaudeFile, kindOf, ROW } from "./file.ts";
+import { type AgentFile, modelRequest, type OwnedRequest, sessionRequests } from "./requests.ts";
+import { type Title, titleOf } from "./titles.ts";
+import { activeBranch, type BranchCounts, branchCounts, contextUsed } from "./tree.ts";
+
+/** One session as its files say, before statuses and prices. */
+export interface Described {
+  id: string;
+  title: Title;
+  firstPrompt: string | null;
+  lastPrompt: string | null;
+  models: string[];
+  counts: BranchCounts;
+  abandoned: BranchCounts;
+  requests: ModelRequest[];
+  context: { used: number; model: string | null } | null;
+  subagents: {
+    agentId: string;
+    type: string | null;
+    description: string | null;
+    model: string | null;
+    calls: number;
+  }[];
+  damage: Damage[];
+  programmatic: boolean;
+  lineage: Lineage;
+}
+
+export interface SessionParts {
+  id: string;
+  main: Folded<ClaudeFile>;
+  agents: readonly AgentFile[];
+  customTitleFile: string | null;
+  /** Text by the row's uuid it names, from files of the same folder. */
+  summaries: ReadonlyMap<string, string>;
+}
+
+/** Is there a conversation in it? A file of titles and settings alone is no session (agents.md §1.1). */
+export function isSession(file: ClaudeFile): boolean {
+  return file.kinds.some((kind) => (kind & (ROW.user | ROW.assistant)) !== 0 && (kind & ROW.sidechain) === 0);
+}
+
+export function describe(parts: SessionParts, lineage: Lineage): Described {
+  const file = parts.main.state;
+  const branch = activeBranch(file);
+  const onBranch = file.prompts.filter((prompt) => branch[prompt.row] === 1);
+  const typed = onBranch.filter((prompt) => !prompt.command);
+  const commands = onBranch.filter((prompt) => prompt.command);
+  const expanded = commands.find((prompt) => (kindOf(file, prompt.row) & ROW.prompt) !== 0) ?? commands[0];
+  const firstPrompt = shown(typed[0]?.text);
+  const owned = sessionRequests(file, parts.agents);
+  const { active, abandoned } = branchCounts(file);
+  return {
+    id: parts.id,
+    title: titleOf({
+      customTitle: file.customTitle,
+      customTitleFile: parts.customTitleFile,
+      aiTitle: file.aiTitle,
+      summary: summaryOf(file, parts.summaries, lineage),
+      firstPrompt,
+      command: expanded?.text ?? null,
+      id: parts.id,
+    }),
+    firstPrompt,
+    lastPrompt: shown(typed.at(-1)?.text),
+    models: distinct([...file.models, ...file.sideModels, ...parts.agents.flatMap((agent) => agentModels(agent))]),
+    counts: active,
+    abandoned,
+    requests: owned.map((one) => modelRequest(one, lineage.copied.has(one.request.id))),
+    context: contextUsed(file),
+    subagents: subagentsOf(file, parts.agents, owned),
+    damage: damageOf(file),
+    programmatic: file.entrypoint?.startsWith("sdk") ?? false,
+    lineage,
+  };
+}
+
+function shown(text: string | undefined): string | null {
+  const line = text === undefined ? "" : cleanLine(text);
+  return line === "" ? null : line;
+}
+
+function distinct(models: readonly string[]): string[] {
+  return [...new Set(models.map((model) => cutCodePoints(cleanLine(model), 120)))];
+}
+
+function agentModels(agent: AgentFile): string[] {
+  return [...agent.file.models, ...agent.file.sideModels];
+}
+
+/** A summary names a leaf, usually in another file; a copied row's summary belongs to the original (agents.md §1.4). */
+function summaryOf(file: ClaudeFile, summaries: ReadonlyMap<string, string>, lineage: Lineage): string | null {
+  const copiedUpTo = lineage.forkPoint === null ? -1 : (file.rows[lineage.forkPoint] ?? -1);
+  let last: { row: number; text: string } | null = null;
+  for (const [leaf, text] of summaries) {
+    if (!Object.hasOwn(file.rows, leaf)) continue;
+    const row = file.rows[leaf] ?? -1;
+    if (row > copiedUpTo && (last === null || row > last.row)) last = { row, text };
+  }
+  return last?.text ?? null;
+}
+
+function subagentsOf(
+  file: ClaudeFile,
+  agents: readonly AgentFile[],
+  owned: readonly OwnedRequest[],
+): Described["subagents"] {
+  const calls = new Map<string, number>();
+  for (const { by } of owned) if (by !== null) calls.set(by, (calls.get(by) ?? 0) + 1);
+  const found = agents.map((agent) => ({
+    agentId: agent.id,
+    type: agent.type,
+    description: agent.description,
+    model: agentModels(agent)[0] ?? agent.model,
+    calls: calls.get(agent.id) ?? 0,
+  }));
+  for (const side of new Set(Object.values(file.sides))) {
+    const model = file.requests.find((request) => request.side === side)?.model ?? null;
+    found.push({ agentId: side, type: null, description: null, model, calls: calls.get(side) ?? 0 });
+  }
+  return found;
+}
+
+function damageOf(file: ClaudeFile): Damage[] {
+  const damage: Damage[] = file.bad.lines.map((line) => ({ kind: "bad-line", bytes: null, line }));
+  const more = file.bad.count - file.bad.lines.length;
+  if (more > 0) damage.push({ kind: `bad-lines: ${more} more`, bytes: null, line: null });
+  if (file.torn > 0) damage.push({ kind: "torn-tail", bytes: file.torn, line: null });
+  return damage;
+}

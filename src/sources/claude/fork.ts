@@ -1,0 +1,171 @@
+import { randomUUID } from "node:crypto";
+import { dirname, join } from "node:path";
+import { type Folded, runSliced } from "../../files/fold.ts";
+import { openRegular } from "../../files/open.ts";
+import { publishNew } from "../../files/publish.ts";
+import { type SessionKey, sessionKey } from "../../session/key.ts";
+import { type Line, linesForward } from "../jsonl/line-windows.ts";
+import { type Fields, objectField, parseRecord, textField } from "../jsonl/record.ts";
+import type { ForkAbility, Forked, ForkPlan } from "../source.ts";
+import { type Cut, cutBefore } from "./cuts.ts";
+import { type ClaudeFile, newClaudeFile } from "./file.ts";
+import { advanceClaude } from "./fold.ts";
+import type { Live } from "./liveness.ts";
+import type { HeldSession } from "./reader.ts";
+import { officialFork } from "./resume.ts";
+import { activeBranch } from "./tree.ts";
+
+/**
+ * A copy of the conversation up to a prompt under a new id, in the same folder, made as `/branch` does it: the same
+ * rows, each saying where it was copied from; verified by resuming such copies with the program (agents.md §1.3, §8).
+ */
+export function claudeForks(
+  heldOf: (key: SessionKey) => HeldSession,
+  liveOf: (id: string) => Live | null,
+  fresh: (held: HeldSession) => Promise<Folded<ClaudeFile>>,
+): ForkAbility {
+  const prepare = async (key: SessionKey, before: string | null) => {
+    const held = heldOf(key);
+    const folded = await fresh(held);
+    const row = before === null ? null : rowOf(folded.state, before);
+    const cut: Cut =
+      row === undefined
+        ? { ok: false, reason: `there is no entry ${before} to fork before` }
+        : cutBefore(folded.state, row);
+    return { held, folded, cut: refuseLive(held.id, liveOf(held.id)) ?? cut, row: row ?? null };
+  };
+  return {
+    async plan(key, before): Promise<ForkPlan> {
+      const { held, cut, folded } = await prepare(key, before);
+      if (!cut.ok) return { allowed: false, reason: cut.reason };
+      return {
+        allowed: true,
+        says: [
+          `copies ${countOf(cut.branch)} of ${folded.state.parents.length} rows of ${folded.path}`,
+          `to a new session in ${dirname(folded.path)}`,
+          `"${held.snapshot.title}" itself is not touched`,
+        ],
+        ask: null,
+        status: cut.over ? "idle" : "interrupted",
+      };
+    },
+    async make(key, before): Promise<Forked> {
+      const { held, cut, folded, row } = await prepare(key, before);
+      if (!cut.ok) throw new Error(`cannot fork: ${cut.reason}`);
+      const id = randomUUID();
+      const path = join(dirname(folded.path), `${id}.jsonl`);
+      const title = `${held.snapshot.title} (fork)`;
+      await writeCopy(folded, { id: held.id, newId: id, title, cut, row }, path);
+      return {
+        key: sessionKey("claude", held.winner.root.index, id),
+        id,
+        path,
+        resume: { argv: ["claude", "--resume", id], cwd: held.snapshot.cwd },
+        notes: [`forked from ${held.id}; files that the agent changed stay as they are now`],
+      };
+    },
+  };
+}
+
+function rowOf(state: ClaudeFile, ref: string): number | undefined {
+  return Object.hasOwn(state.rows, ref) ? state.rows[ref] : undefined;
+}
+
+function refuseLive(id: string, live: Live | null): Cut | null {
+  if (live === null || live.guess) return null;
+  return {
+    ok: false,
+    reason: `it is running (process ${live.process.pid}), and a copy could be cut in the middle of a turn; \`${officialFork(id)}\` is safe`,
+  };
+}
+
+function countOf(branch: Uint8Array): number {
+  return branch.reduce((sum, on) => sum + on, 0);
+}
+
+interface CopyPlan {
+  id: string;
+  newId: string;
+  title: string;
+  cut: Extract<Cut, { ok: true }>;
+  row: number | null;
+}
+
+async function writeCopy(folded: Folded<ClaudeFile>, plan: CopyPlan, path: string): Promise<void> {
+  const { state } = folded;
+  using file = openRegular(folded.path);
+  if (file.stat.ino !== folded.ino || file.size < folded.offset)
+    throw new Error("the file was replaced while it was copied: try again");
+  const offsets = new Map<number, string>();
+  const uuids = uuidsOf(state);
+  plan.cut.branch.forEach((on, row) => {
+    const uuid = uuids[row];
+    if (on === 1 && uuid !== undefined) offsets.set(state.offsets[row] ?? -1, uuid);
+  });
+  const copied = new Set(offsets.values());
+  const behind = plan.row === null ? folded.offset : Math.max(...[...offsets.keys()].map((offset) => offset + 1));
+  const chunks = function* (): Generator<Uint8Array> {
+    for (const line of linesForward(file, 0, folded.offset)) {
+      if (line.offset >= behind) break;
+      const uuid = offsets.get(line.offset);
+      const made = uuid === undefined ? besideLine(line, plan, copied) : rowLine(line, plan, uuid);
+      if (made !== null) yield Buffer.from(`${JSON.stringify(made)}\n`);
+    }
+    yield Buffer.from(`${JSON.stringify({ type: "custom-title", customTitle: plan.title, sessionId: plan.newId })}\n`);
+  };
+  await publishNew(path, chunks(), {
+    mode: file.stat.mode & 0o777,
+    verify: (temporary) => verifyCopy(temporary, plan.newId, copied, uuids[plan.cut.leaf] ?? ""),
+  });
+}
+
+function uuidsOf(state: ClaudeFile): string[] {
+  const uuids: string[] = [];
+  for (const [uuid, row] of Object.entries(state.rows)) uuids[row] = uuid;
+  return uuids;
+}
+
+/** A row of the copy: its session is the new one, and it says which row it was. */
+function rowLine(line: Line, plan: CopyPlan, uuid: string): Fields {
+  const record = parseRecord(line.bytes);
+  if (record === null) throw new Error(`the row at byte ${line.offset} can no longer be read`);
+  return { ...record.fields, sessionId: plan.newId, forkedFrom: { sessionId: plan.id, messageUuid: uuid } };
+}
+
+/** Settings go along; backups only of rows that do; titles, running totals and typed-ahead prompts stay behind. */
+function besideLine(line: Line, plan: CopyPlan, copied: ReadonlySet<string>): Fields | null {
+  if (line.bytes.length > 1024 * 1024) return null;
+  const fields = parseRecord(line.bytes)?.fields ?? null;
+  switch (textField(fields, "type")) {
+    case "mode":
+    case "permission-mode":
+    case "tag":
+    case "ai-title":
+      return { ...fields, sessionId: plan.newId };
+    case "file-history-snapshot": {
+      const message = textField(fields, "messageId") ?? textField(objectField(fields, "snapshot"), "messageId");
+      return message !== null && copied.has(message) ? fields : null;
+    }
+    default:
+      return null;
+  }
+}
+
+/** Reads the finished copy as the program would: its ids, its rows, and one chain from the end to the start. */
+async function verifyCopy(path: string, id: string, copied: ReadonlySet<string>, leaf: string): Promise<void> {
+  using file = openRegular(path);
+  const state = newClaudeFile();
+  const read = await runSliced(advanceClaude(state, file, 0));
+  const rows = Object.keys(state.rows);
+  const whole =
+    read === file.size &&
+    state.bad.count === 0 &&
+    state.loose.length === 0 &&
+    rows.length === copied.size &&
+    rows.every((uuid) => copied.has(uuid)) &&
+    Object.keys(state.sessionRows).every((session) => session === id);
+  if (!whole) throw new Error("the copy is not whole: nothing was made");
+  const leafRow = state.rows[leaf] ?? -1;
+  if (leafRow < 0 || activeBranch(state)[leafRow] !== 1)
+    throw new Error("the copy would go on from another row: nothing was made");
+}

@@ -1,0 +1,113 @@
+import { basename } from "node:path";
+import type { Process, ProcessTable } from "../../probe/processes.ts";
+import type { Registered } from "./registry.ts";
+
+/** Why a process is believed to run a session. */
+export interface Live {
+  process: Process;
+  registered: Registered | null;
+  /** In words. */
+  evidence: string;
+  /** By its folder alone. */
+  guess: boolean;
+}
+
+/** Is this the process that wrote the file, and not another one that got its pid? */
+export function isAlive(one: Registered, processes: ProcessTable): Process | null {
+  const process = processes.byPid.get(one.pid);
+  if (process === undefined) return null;
+  const { startTicks } = process;
+  // Ticks compare only with ticks: elsewhere than on Linux the start is a date, and the name has to do.
+  if (one.procStart !== null && startTicks !== null && /^\d+$/u.test(one.procStart)) {
+    return one.procStart === startTicks ? process : null;
+  }
+  return isClaude(process) ? process : null;
+}
+
+export function isClaude(process: Process): boolean {
+  if (process.comm === "claude") return true;
+  const [program, script] = process.argv;
+  if (program !== undefined && basename(program) === "claude") return true;
+  return script !== undefined && /(?:^|\/)claude(?:-code\/cli\.[cm]?js)?$/u.test(script);
+}
+
+/** The session id on a command line: `--resume <id>`, `-r <id>`, `--session-id <id>`, with or without `=`. */
+export function idOnCommandLine(argv: readonly string[]): string | null {
+  for (const [i, arg] of argv.entries()) {
+    if (arg === "--resume" || arg === "-r" || arg === "--session-id") return argv[i + 1] ?? null;
+    const joined = /^--(?:resume|session-id)=(.+)$/u.exec(arg)?.[1];
+    if (joined !== undefined) return joined;
+  }
+  return null;
+}
+
+export interface Seat {
+  id: string;
+  cwd: string | null;
+  updatedAt: number | null;
+}
+
+/**
+ * Which process runs which session (agents.md §0, §1.6): the registry, else the id on a command line, else, where no
+ * registry is written at all, the folder: its newest session.
+ */
+export function findLive(
+  seats: readonly Seat[],
+  registered: readonly Registered[],
+  registryExists: boolean,
+  processes: ProcessTable,
+): Map<string, Live> {
+  const live = new Map<string, Live>();
+  const taken = new Set<number>();
+  for (const one of registered) {
+    const process = isAlive(one, processes);
+    if (process === null) continue;
+    taken.add(process.pid);
+    const before = live.get(one.sessionId)?.registered ?? null;
+    if (before !== null && (before.statusAt ?? 0) >= (one.statusAt ?? 0)) continue;
+    live.set(one.sessionId, {
+      process,
+      registered: one,
+      evidence: `process ${process.pid} is alive${one.procStart === null ? "" : " with the start time it registered"}`,
+      guess: false,
+    });
+  }
+  const others = processes.all.filter((process) => !taken.has(process.pid) && isClaude(process));
+  if (others.length === 0) return live;
+  const ids = new Set(seats.map((seat) => seat.id));
+  const byFolder: Process[] = [];
+  for (const process of others) {
+    const id = idOnCommandLine(process.argv);
+    if (id !== null && ids.has(id) && !process.argv.includes("--fork-session")) {
+      if (!live.has(id)) {
+        live.set(id, {
+          process,
+          registered: null,
+          evidence: `process ${process.pid} has it on its command line`,
+          guess: false,
+        });
+      }
+    } else if (id === null) byFolder.push(process);
+  }
+  if (registryExists) return live;
+  for (const process of byFolder) {
+    const seat = newestIn(process.cwd, seats, live);
+    if (seat === null) continue;
+    live.set(seat.id, {
+      process,
+      registered: null,
+      evidence: `process ${process.pid} runs in its folder, and it is the newest session there`,
+      guess: true,
+    });
+  }
+  return live;
+}
+
+function newestIn(cwd: string | null, seats: readonly Seat[], live: ReadonlyMap<string, Live>): Seat | null {
+  let newest: Seat | null = null;
+  for (const seat of seats) {
+    if (cwd === null || seat.cwd !== cwd) continue;
+    if (newest === null || (seat.updatedAt ?? 0) > (newest.updatedAt ?? 0)) newest = seat;
+  }
+  return newest !== null && live.has(newest.id) ? null : newest;
+}

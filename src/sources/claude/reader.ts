@@ -1,0 +1,360 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Folded } from "../../files/fold.ts";
+import { CannotOpen } from "../../files/open.ts";
+import type { Evidence } from "../../probe/evidence.ts";
+import { paneOfProcess } from "../../probe/pane-of-process.ts";
+import type { Document } from "../../session/document.ts";
+import { type SessionKey, sessionKey } from "../../session/key.ts";
+import type { Problem } from "../../session/problem.ts";
+import type { Snapshot } from "../../session/snapshot.ts";
+import { loadPrices, type PriceBook } from "../../usage/prices.ts";
+import type { ModelRequest } from "../../usage/request.ts";
+import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
+import { BIG_FILE, FIRST_TAIL, foldEnds } from "./big-file.ts";
+import { type Described, describe } from "./describe.ts";
+import { claudeDocument } from "./documents.ts";
+import { type Lineage, lineages, type Member } from "./family.ts";
+import type { ClaudeFile } from "./file.ts";
+import { claudeFold } from "./fold.ts";
+import { claudeForks } from "./fork.ts";
+import { findLive, type Live } from "./liveness.ts";
+import { type Found, locate, placeOf } from "./locate.ts";
+import type { Registered } from "./registry.ts";
+import { sessionRequests } from "./requests.ts";
+import { claudeResume } from "./resume.ts";
+import { type Candidate, ClaudeSessions } from "./sessions.ts";
+import { snapshotOf } from "./snapshot.ts";
+import { judge } from "./status.ts";
+import { ClaudeTranscript } from "./transcript.ts";
+
+const NAME = "claude";
+const BATCH = 64;
+
+/** What is known of one listed session. */
+export interface HeldSession {
+  id: string;
+  winner: Candidate;
+  described: Described;
+  archived: boolean;
+  snapshot: Snapshot;
+}
+
+/** Reads Claude Code's files (agents.md §1) and keeps snapshots of its sessions up to date. */
+export class ClaudeReader implements SourceReader {
+  readonly #roots: readonly Root[];
+  readonly #services: Services;
+  readonly #sessions = new ClaudeSessions();
+  readonly #held = new Map<string, HeldSession>();
+  readonly #unreadable = new Map<string, Problem>();
+  #listing: Problem[] = [];
+  #problems: Problem[] = [];
+  #prices: PriceBook | null = null;
+  #live = new Map<string, Live>();
+  #stale = new Map<string, Registered[]>();
+  #registryRoots = new Set<string>();
+  readonly fork: ForkAbility;
+
+  constructor(roots: readonly Root[], services: Services) {
+    this.#roots = roots;
+    this.#services = services;
+    this.fork = claudeForks(
+      (key) => this.#must(key),
+      (id) => this.#live.get(id) ?? null,
+      (held) => this.#fresh(held),
+    );
+  }
+
+  watched(): Watched[] {
+    return this.#roots.map((root) => ({
+      path: root.path,
+      depth: 8,
+      matters: (path) => placeOf(root.path, path) !== null,
+    }));
+  }
+
+  async *scan(evidence: Evidence): AsyncIterable<Delta> {
+    const [prices, ...located] = await Promise.all([loadPrices(), ...this.#roots.map((root) => locate(root))]);
+    this.#prices = prices;
+    this.#listing = located.flatMap((one) => one.problems);
+    const found = located.flatMap((one) => one.found);
+    const there = new Set(found.map((one) => one.path));
+    const dirty = new Set<string>();
+    for (const path of this.#sessions.paths()) {
+      if (!there.has(path)) for (const id of await this.#read(path)) dirty.add(id);
+    }
+    this.#registryRoots = new Set(found.filter((one) => one.place.kind === "registry").map((one) => one.root.path));
+    for (const one of found) {
+      if (one.place.kind === "session" || one.place.kind === "agent") continue;
+      for (const id of this.#sessions.takeSmall(one.root, one.path)) dirty.add(id);
+    }
+    yield* this.#scanTranscripts(inOrder(found), dirty, evidence);
+  }
+
+  /** Sessions newest first, each with its sub-agents. Big files show their ends first and are read last. */
+  async *#scanTranscripts(groups: Found[][], dirty: Set<string>, evidence: Evidence): AsyncIterable<Delta> {
+    const big: Found[] = [];
+    for (let at = 0; at < groups.length; at += BATCH) {
+      for (const one of groups.slice(at, at + BATCH).flat()) {
+        const ends = await this.#endsOfBig(one);
+        if (ends === null) for (const id of await this.#read(one.path)) dirty.add(id);
+        else {
+          big.push(one);
+          for (const id of this.#sessions.take(one.root, one.path, ends)) dirty.add(id);
+        }
+      }
+      yield this.#delta(dirty, evidence);
+      dirty.clear();
+    }
+    for (const one of big) {
+      for (const id of await this.#read(one.path)) dirty.add(id);
+      yield this.#delta(dirty, evidence);
+      dirty.clear();
+    }
+    if (groups.length === 0) yield { ...this.#delta(dirty, evidence), problems: this.#problems };
+  }
+
+  async #endsOfBig(one: Found): Promise<Folded<ClaudeFile> | null> {
+    if (one.size < BIG_FILE || one.place.kind !== "session" || this.#held.has(one.place.id)) return null;
+    try {
+      return await foldEnds(one.path, FIRST_TAIL);
+    } catch (error) {
+      if (error instanceof CannotOpen) return null;
+      throw error;
+    }
+  }
+
+  async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
+    const dirty = new Set<string>();
+    for (const path of new Set(paths)) for (const id of await this.#read(path)) dirty.add(id);
+    return this.#delta(dirty, evidence);
+  }
+
+  tick(evidence: Evidence): Delta {
+    return this.#delta(new Set(), evidence);
+  }
+
+  views(key: SessionKey): ViewName[] {
+    const held = this.#byKey(key);
+    const views: ViewName[] = ["timeline", "context", "branches", "usage"];
+    if (held !== null && held.described.subagents.length > 0) views.push("team");
+    return [...views, "info"];
+  }
+
+  async transcript(key: SessionKey): Promise<Transcript> {
+    const { id } = this.#must(key);
+    return new ClaudeTranscript({
+      refresh: async () => this.#fresh(this.#must(key)),
+      agents: () => this.#sessions.agents(id),
+      advance: (path) => this.#services.files.advance(claudeFold, path),
+    });
+  }
+
+  async document(key: SessionKey, view: ViewName): Promise<Document> {
+    const held = this.#must(key);
+    return claudeDocument(view, held, this.#sessions.agents(held.id), this.#sessions.candidates(held.id));
+  }
+
+  async requests(key: SessionKey): Promise<ModelRequest[]> {
+    return this.#must(key).described.requests;
+  }
+
+  async resume(key: SessionKey): ReturnType<SourceReader["resume"]> {
+    const held = this.#must(key);
+    return claudeResume(held, this.#live.get(held.id) ?? null);
+  }
+
+  actions(): [] {
+    return [];
+  }
+
+  async close(): Promise<void> {
+    this.#held.clear();
+  }
+
+  #byKey(key: SessionKey): HeldSession | null {
+    for (const held of this.#held.values()) if (held.snapshot.key === key) return held;
+    return null;
+  }
+
+  #must(key: SessionKey): HeldSession {
+    const held = this.#byKey(key);
+    if (held === null) throw new Error(`there is no session ${key}`);
+    return held;
+  }
+
+  /** The file as it is now; of a big one that is still being read, what is known. */
+  async #fresh(held: HeldSession): Promise<Folded<ClaudeFile>> {
+    const { folded } = held.winner;
+    if (folded.state.low > 0) return folded;
+    const result = await this.#services.files.advance(claudeFold, folded.path);
+    if (!result.ok) throw new Error(`${folded.path}: ${result.message}`);
+    return result.folded;
+  }
+
+  /** Brings one path up to date; returns the sessions it may change. */
+  async #read(path: string): Promise<Set<string>> {
+    const root = this.#roots.find((one) => placeOf(one.path, path) !== null);
+    const place = root === undefined ? null : placeOf(root.path, path);
+    if (root === undefined || place === null) return new Set();
+    if (place.kind === "registry") this.#registryRoots.add(root.path);
+    if (place.kind !== "session" && place.kind !== "agent") return this.#sessions.takeSmall(root, path);
+    const result = await this.#services.files.advance(claudeFold, path);
+    this.#unreadable.delete(path);
+    if (result.ok) return this.#sessions.take(root, path, result.folded);
+    if (result.kind !== "gone") {
+      this.#unreadable.set(path, { source: NAME, path, kind: result.kind, message: `${path}: ${result.message}` });
+    }
+    this.#services.files.forget(path);
+    return this.#sessions.drop(root, path);
+  }
+
+  #delta(dirty: ReadonlySet<string>, evidence: Evidence): Delta {
+    const removed: SessionKey[] = [];
+    const changed: Snapshot[] = [];
+    const renewed = new Map<string, { winner: Candidate; described: Described }>();
+    for (const family of this.#sessions.families(dirty)) this.#describeFamily(family, renewed, removed);
+    this.#look(evidence, renewed);
+    for (const id of new Set([...this.#held.keys(), ...renewed.keys()])) {
+      const before = this.#held.get(id) ?? null;
+      const parts = renewed.get(id) ?? before;
+      if (parts === null) continue;
+      const fresh = renewed.has(id);
+      const made = this.#judge(id, parts, evidence, fresh ? null : before);
+      if (before !== null && before.snapshot.key !== made.snapshot.key) removed.push(before.snapshot.key);
+      if (before === null || !isDeepStrictEqual(before.snapshot, made.snapshot)) changed.push(made.snapshot);
+      this.#held.set(id, made);
+    }
+    const problems = [...this.#listing, ...this.#unreadable.values(), ...this.#sessions.problems()];
+    const same = dirty.size === 0 || isDeepStrictEqual(problems, this.#problems);
+    this.#problems = problems;
+    return { changed, removed, problems: same ? null : problems, recheckAt: null };
+  }
+
+  #describeFamily(
+    family: ReadonlySet<string>,
+    renewed: Map<string, { winner: Candidate; described: Described }>,
+    removed: SessionKey[],
+  ): void {
+    const members: Member[] = [];
+    const winners = new Map<string, Candidate>();
+    for (const id of family) {
+      const winner = this.#sessions.candidates(id)[0];
+      if (winner === undefined) {
+        const held = this.#held.get(id);
+        if (held !== undefined) removed.push(held.snapshot.key);
+        this.#held.delete(id);
+        continue;
+      }
+      winners.set(id, winner);
+      const file = winner.folded.state;
+      members.push({ id, file, requests: sessionRequests(file, this.#sessions.agents(id)) });
+    }
+    const lines: Map<string, Lineage> = lineages(members);
+    for (const [id, winner] of winners) {
+      const lineage = lines.get(id);
+      if (lineage === undefined) continue;
+      const described = describe(
+        {
+          id,
+          main: winner.folded,
+          agents: this.#sessions.agents(id),
+          customTitleFile: this.#sessions.customTitleFile(winner, id),
+          summaries: this.#sessions.summaries(winner),
+        },
+        lineage,
+      );
+      renewed.set(id, { winner, described });
+    }
+  }
+
+  /** Which processes run which sessions now. */
+  #look(evidence: Evidence, renewed: ReadonlyMap<string, { winner: Candidate }>): void {
+    this.#stale = new Map();
+    const registered = this.#sessions.registered();
+    for (const one of registered) this.#stale.set(one.sessionId, [...(this.#stale.get(one.sessionId) ?? []), one]);
+    if (evidence.processes === null) {
+      this.#live = new Map();
+      return;
+    }
+    const seats = [...new Set([...this.#held.keys(), ...renewed.keys()])].map((id) => {
+      const folded = (renewed.get(id) ?? this.#held.get(id))?.winner.folded;
+      return { id, cwd: folded?.state.cwd ?? null, updatedAt: folded?.state.updatedAt ?? null };
+    });
+    const exists = this.#registryRoots.size > 0;
+    this.#live = findLive(seats, registered, exists, evidence.processes);
+  }
+
+  #judge(
+    id: string,
+    parts: { winner: Candidate; described: Described },
+    evidence: Evidence,
+    before: HeldSession | null,
+  ): HeldSession {
+    const { winner, described } = parts;
+    const { root, folded } = winner;
+    const key = sessionKey(NAME, root.index, id);
+    const live = this.#live.get(id) ?? null;
+    const archived = this.#sessions.archived(winner, id);
+    const seen = this.#services.seen(key);
+    const updatedAt = new Date(folded.state.updatedAt ?? folded.mtimeMs).toISOString();
+    const verdict = judge({
+      tail: folded.state.tail,
+      live,
+      stale: live === null ? (this.#stale.get(id) ?? []) : [],
+      processesKnown: evidence.processes !== null,
+      archived,
+      seen: seen !== null && seen >= updatedAt,
+    });
+    const pane =
+      live === null || evidence.processes === null
+        ? null
+        : paneOfProcess(live.process, evidence.processes, evidence.tmux);
+    if (before !== null && sameVerdict(before.snapshot, verdict, pane?.id ?? null, archived)) return before;
+    const snapshot = snapshotOf({
+      key,
+      root,
+      main: folded,
+      described,
+      verdict,
+      live,
+      livePane: pane?.id ?? null,
+      archived,
+      prices: this.#prices,
+      keyOf: (other) => {
+        const there = this.#sessions.candidates(other)[0];
+        return there === undefined ? null : sessionKey(NAME, there.root.index, other);
+      },
+    });
+    return { id, winner, described, archived, snapshot };
+  }
+}
+
+/** Sessions by the time of their newest file, each with the files of its sub-agents. */
+function inOrder(found: readonly Found[]): Found[][] {
+  const groups = new Map<string, Found[]>();
+  for (const one of found) {
+    const { place } = one;
+    const id = place.kind === "session" ? place.id : place.kind === "agent" ? (place.session ?? one.path) : null;
+    if (id !== null) groups.set(id, [...(groups.get(id) ?? []), one]);
+  }
+  const newest = (group: readonly Found[]): number => Math.max(...group.map((one) => one.mtimeMs));
+  return [...groups.values()].sort((a, b) => newest(b) - newest(a));
+}
+
+/** Did nothing change that a clock, a process or a pane decides? */
+function sameVerdict(
+  snapshot: Snapshot,
+  verdict: ReturnType<typeof judge>,
+  pane: string | null,
+  archived: boolean,
+): boolean {
+  return (
+    snapshot.status === verdict.status &&
+    snapshot.native === verdict.native &&
+    snapshot.certainty === verdict.certainty &&
+    snapshot.activity === verdict.activity &&
+    snapshot.livePane === pane &&
+    snapshot.extra.archived === archived &&
+    isDeepStrictEqual(snapshot.why, verdict.why)
+  );
+}

@@ -1,0 +1,14 @@
+import type { Source } from "../source.ts";
+import { claudeFold } from "./fold.ts";
+import { ClaudeReader } from "./reader.ts";
+import { claudeRoots } from "./roots.ts";
+
+/** Claude Code's transcripts (agents.md §1). */
+export const claudeSource: Source = {
+  name: "claude",
+  title: "Claude Code",
+  probes: ["processes", "tmux"],
+  folds: [claudeFold],
+  defaultRoots: claudeRoots,
+  open: (roots, services) => new ClaudeReader(roots, services),
+};

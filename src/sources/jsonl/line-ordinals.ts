@@ -1,0 +1,42 @@
+import type { ByteSource } from "../../files/fold.ts";
+
+const LF = 0x0a;
+const EVERY = 256;
+
+/** Where every 256th line begins: enough to number any line by reading at most 255 others. Plain data, for a fold's state. */
+export interface LineOrdinals {
+  /** Whole lines so far. */
+  lines: number;
+  marks: number[];
+}
+
+export function noLines(): LineOrdinals {
+  return { lines: 0, marks: [] };
+}
+
+/** Takes in the next line, which begins at `offset`. */
+export function countLine(index: LineOrdinals, offset: number): void {
+  if (index.lines % EVERY === 0) index.marks.push(offset);
+  index.lines += 1;
+}
+
+/** 1-based number of the line that begins at `offset`, null where the index does not reach. */
+export function ordinalOf(index: LineOrdinals, bytes: ByteSource, offset: number): number | null {
+  let low = 0;
+  let high = index.marks.length - 1;
+  if (high < 0 || offset < (index.marks[0] ?? 0)) return null;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((index.marks[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  let at = index.marks[low] ?? 0;
+  let ordinal = low * EVERY + 1;
+  while (at < offset) {
+    const chunk = bytes.read(at, Math.min(256 * 1024, offset - at));
+    if (chunk.length === 0) return null;
+    for (let lf = chunk.indexOf(LF); lf >= 0; lf = chunk.indexOf(LF, lf + 1)) ordinal += 1;
+    at += chunk.length;
+  }
+  return ordinal;
+}

@@ -1,0 +1,157 @@
+import type { ModelPrice, PriceCalculation } from "@pydantic/genai-prices";
+import type { Usage } from "../session/snapshot.ts";
+import { addTokens, type ModelRequest, NO_TOKENS, promptTokens } from "./request.ts";
+
+/** Prices and limits of models, offline (agents.md §7). */
+export interface PriceBook {
+  /** US dollars of one request at its own time, null when nobody knows the model: never 0. */
+  price(request: ModelRequest): number | null;
+  /** Tokens a model can be given, null when unknown. */
+  contextWindow(provider: string | null, model: string, time: string | null): number | null;
+}
+
+type CalcPrice = typeof import("@pydantic/genai-prices").calcPrice;
+
+let loading: Promise<PriceBook> | null = null;
+
+/** The price table of `@pydantic/genai-prices`, loaded when first asked for: it is 0.8 MB of code. No network. */
+export function loadPrices(): Promise<PriceBook> {
+  loading ??= import("@pydantic/genai-prices").then(({ calcPrice }) => priceBook(calcPrice));
+  return loading;
+}
+
+/** Rates of a model while they are plain numbers: then a request costs five multiplications, not a look-up. */
+interface Rates {
+  input: number | null;
+  output: number | null;
+  cacheRead: number | null;
+  cacheWrite: number | null;
+  cacheWrite1h: number | null;
+  /** Above this many prompt tokens a dearer tier may hold; Infinity without tiers. */
+  upTo: number;
+}
+
+const MILLION = 1_000_000;
+/** A price may begin on a day or hold for hours of it; within a quarter of an hour it stands. */
+const SLICE_MS = 15 * 60 * 1000;
+
+function priceBook(calcPrice: CalcPrice): PriceBook {
+  const rates = new Map<string, Rates | null>();
+  const look = (provider: string | null, model: string, usage: Record<string, number>, at: Date | null) =>
+    lookUp(calcPrice, provider, model, usage, at);
+  return {
+    price(request) {
+      if (request.cost !== null) return request.cost;
+      const { model, provider } = request;
+      if (model === null) return null;
+      const time = request.time === null ? null : new Date(request.time);
+      const at = time === null || Number.isNaN(time.getTime()) ? null : time;
+      const slice = at === null ? "?" : String(Math.floor(at.getTime() / SLICE_MS));
+      const always = `${provider ?? ""}|${model}|*`;
+      const key = rates.has(always) ? always : `${provider ?? ""}|${model}|${slice}`;
+      let known = rates.get(key);
+      if (known === undefined) {
+        const found = look(provider, model, { input_tokens: 1, output_tokens: 1 }, at);
+        known = found === null ? null : ratesOf(found.model_price);
+        if (rates.size > 10_000) rates.clear();
+        rates.set(found !== null && Array.isArray(found.model.prices) ? key : always, known);
+      }
+      if (known === null) return null;
+      return quick(known, request) ?? look(provider, model, usageOf(request), at)?.total_price ?? null;
+    },
+    contextWindow(provider, model, time) {
+      const at = time === null ? null : new Date(time);
+      return look(provider, model, { input_tokens: 1, output_tokens: 1 }, at)?.model.context_window ?? null;
+    },
+  };
+}
+
+function lookUp(
+  calcPrice: CalcPrice,
+  provider: string | null,
+  model: string,
+  usage: Record<string, number>,
+  at: Date | null,
+): PriceCalculation | null {
+  const when = at === null ? {} : { timestamp: at };
+  try {
+    const exact = provider === null ? null : calcPrice(usage, model, { providerId: provider, ...when });
+    return exact ?? calcPrice(usage, model, when);
+  } catch {
+    return null; // Numbers no request can have, or a provider the table does not know.
+  }
+}
+
+function ratesOf(price: ModelPrice): Rates {
+  let upTo = Number.POSITIVE_INFINITY;
+  const rate = (key: string): number | null => {
+    const value = price[key];
+    if (value === undefined) return null;
+    if (typeof value === "number") return value;
+    for (const tier of value.tiers) upTo = Math.min(upTo, tier.start);
+    return value.base;
+  };
+  return {
+    input: rate("input_mtok"),
+    output: rate("output_mtok"),
+    cacheRead: rate("cache_read_mtok"),
+    cacheWrite: rate("cache_write_mtok"),
+    cacheWrite1h: rate("cache_write_1h_mtok"),
+    upTo,
+  };
+}
+
+/** null when a rate is missing or a tier may hold: then the table itself decides. */
+function quick(rates: Rates, request: ModelRequest): number | null {
+  if (promptTokens(request) >= rates.upTo) return null;
+  const parts: [number, number | null][] = [
+    [request.input, rates.input],
+    [request.output, rates.output],
+    [request.cacheRead, rates.cacheRead],
+    [request.cacheWrite - request.cacheWrite1h, rates.cacheWrite],
+    [request.cacheWrite1h, rates.cacheWrite1h],
+  ];
+  let sum = 0;
+  for (const [tokens, rate] of parts) {
+    if (tokens === 0) continue;
+    if (rate === null || tokens < 0) return null;
+    sum += (tokens * rate) / MILLION;
+  }
+  return sum;
+}
+
+/** `input_tokens` is the whole prompt, caches included (agents.md §7). */
+function usageOf(request: ModelRequest): Record<string, number> {
+  return {
+    input_tokens: promptTokens(request),
+    cache_read_tokens: request.cacheRead,
+    cache_write_tokens: request.cacheWrite,
+    cache_write_1h_tokens: request.cacheWrite1h,
+    output_tokens: request.output,
+  };
+}
+
+/**
+ * The sum over requests, each key once, every one priced by itself: tiers depend on one request's prompt.
+ * `prices` null: only what the tools recorded. costBasis `partial`: some have no price, so the cost is a lower bound.
+ */
+export function sumPriced(requests: Iterable<ModelRequest>, prices: PriceBook | null): Usage {
+  const byKey = new Map<string, ModelRequest>();
+  for (const request of requests) byKey.set(request.key, request);
+  let tokens = NO_TOKENS;
+  let cost = 0;
+  let priced = 0;
+  let recorded = 0;
+  for (const request of byKey.values()) {
+    tokens = addTokens(tokens, request);
+    const price = request.cost ?? prices?.price(request) ?? null;
+    if (price === null) continue;
+    cost += price;
+    priced += 1;
+    if (request.cost !== null) recorded += 1;
+  }
+  const { size } = byKey;
+  if (size === 0 && prices !== null) return { requests: 0, ...tokens, cost: 0, costBasis: "estimated" };
+  const basis = priced === 0 ? null : priced < size ? "partial" : recorded === size ? "recorded" : "estimated";
+  return { requests: size, ...tokens, cost: priced === 0 ? null : cost, costBasis: basis };
+}

@@ -46,6 +46,8 @@ async function bundle(root, outdir, libraries) {
     platform: "node",
     target: "node22",
     jsx: "automatic",
+    // jsonc-parser's "main" is a UMD file that a bundle cannot resolve.
+    mainFields: ["module", "main"],
     chunkNames: "chunk-[hash]",
     external: EXTERNAL,
     define: { "process.env.NODE_ENV": '"production"' },

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from "commander";
-import { WrongUsage } from "./commands/context.ts";
+import { WrongUsage } from "./commands/wrong-usage.ts";
 import { cleanText } from "./session/untrusted.ts";
 import { VERSION } from "./version.ts";
 
@@ -23,11 +23,15 @@ export async function main(argv: string[]): Promise<number> {
 
 function commands(done: (code: number) => void): Command {
   const program = new Command("forktail")
-    .description("One terminal that watches, reads, resumes, forks and rewinds every coding-agent session on this machine.")
+    .description(
+      "One terminal that watches, reads, resumes, forks and rewinds every coding-agent session on this machine.",
+    )
     .version(VERSION, "-V, --version", "print the version")
     .addOption(
-      new Option("--root <source=dir>", "read this directory; may be repeated, replaces the source's default places")
-        .argParser((value: string, all: string[] = []) => [...all, value]),
+      new Option(
+        "--root <source=dir>",
+        "read this directory; may be repeated, replaces the source's default places",
+      ).argParser((value: string, all: string[] = []) => [...all, value]),
     )
     .option("--config <file>", "config file (default: forktail/config.json in the XDG config directory)")
     .option("--poll", "never watch, always poll: for network file systems")
@@ -99,4 +103,3 @@ function commands(done: (code: number) => void): Command {
     .action(run(async () => (await import("./commands/demo.ts")).demo));
   return program;
 }
-

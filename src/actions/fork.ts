@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { Live } from "../live/live.ts";
-import { now } from "../probe/clock.ts";
 import type { Memory } from "../memory/memory.ts";
+import { now } from "../probe/clock.ts";
 import type { SessionKey } from "../session/key.ts";
 import type { ForkAbility, Forked, ForkPlan } from "../sources/source.ts";
 

@@ -24,7 +24,11 @@ export async function planResume(context: ActionContext, snapshot: Snapshot): Pr
     return { kind: "cannot", reason, command };
   }
   if (!onPath(program, context.env)) {
-    return { kind: "cannot", reason: `${cleanLine(program)} is not on PATH: install it, or copy the command with y`, command };
+    return {
+      kind: "cannot",
+      reason: `${cleanLine(program)} is not on PATH: install it, or copy the command with y`,
+      command,
+    };
   }
   return { kind: "run", command, notes: answer.notes, prepare: answer.prepare ?? null };
 }
@@ -32,7 +36,11 @@ export async function planResume(context: ActionContext, snapshot: Snapshot): Pr
 export type Place = "split" | "window" | "here";
 
 /** Opens the command in a new tmux split or window. Argument lists only: tmux is given no shell line. */
-export async function resumeInTmux(command: ResumeCommand, place: "split" | "window", env: NodeJS.ProcessEnv): Promise<void> {
+export async function resumeInTmux(
+  command: ResumeCommand,
+  place: "split" | "window",
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
   const target = env.TMUX_PANE ? ["-t", env.TMUX_PANE] : [];
   const verb = place === "split" ? ["split-window", "-h"] : ["new-window"];
   const cwd = command.cwd === null ? [] : ["-c", command.cwd];

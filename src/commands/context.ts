@@ -8,8 +8,9 @@ import { parseKey } from "../session/key.ts";
 import type { Problem } from "../session/problem.ts";
 import { byNewest, type Snapshot } from "../session/snapshot.ts";
 import { SOURCES } from "../sources/index.ts";
-import { parseRootFlag, resolveRoots, type RootFlag } from "../sources/roots.ts";
+import { parseRootFlag, type RootFlag, resolveRoots } from "../sources/roots.ts";
 import type { Root, SourceReader } from "../sources/source.ts";
+import { WrongUsage } from "./wrong-usage.ts";
 
 /** Options that every command takes. */
 export interface SharedOptions {
@@ -18,11 +19,6 @@ export interface SharedOptions {
   poll?: boolean;
   json?: boolean;
   all?: boolean;
-}
-
-/** The command line does not fit: exit code 2. */
-export class WrongUsage extends Error {
-  override name = "WrongUsage";
 }
 
 /** What a command works with: config, memory, roots and the readers over them. */
@@ -41,7 +37,8 @@ export async function openWorkplace(
   const flags = [...(options.root ?? []).map(flagOf), ...(extra.roots ?? [])];
   const named = new Set(flags.map((flag) => flag.source));
   for (const [source, paths] of Object.entries(config.roots ?? {})) {
-    if (!SOURCES.some((one) => one.name === source)) throw new WrongUsage(`config: roots: there is no source ${source}`);
+    if (!SOURCES.some((one) => one.name === source))
+      throw new WrongUsage(`config: roots: there is no source ${source}`);
     if (!named.has(source) && !extra.only) flags.push(...paths.map((path) => ({ source, path })));
   }
   const roots = resolveRoots(SOURCES, flags, env, extra.only);
@@ -108,9 +105,12 @@ export function findSession(sessions: ReadonlyMap<SessionKey, Snapshot>, text: s
   const [first, second] = found;
   if (first && !second) return first;
   if (first) {
-    throw new WrongUsage(`${text} is the id of ${found.length} sessions; say which: ${found.map((s) => s.key).join(", ")}`);
+    throw new WrongUsage(
+      `${text} is the id of ${found.length} sessions; say which: ${found.map((s) => s.key).join(", ")}`,
+    );
   }
-  if (parseKey(text) === null) throw new WrongUsage(`${text} is not a session key (SOURCE:ID) nor a known id; see forktail list`);
+  if (parseKey(text) === null)
+    throw new WrongUsage(`${text} is not a session key (SOURCE:ID) nor a known id; see forktail list`);
   throw new Error(`there is no session ${text}; see forktail list --all`);
 }
 

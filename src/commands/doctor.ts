@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import type { Sink } from "../live/live.ts";
+import type { Evidence } from "../probe/evidence.ts";
+import type { Problem } from "../session/problem.ts";
+import type { Snapshot } from "../session/snapshot.ts";
 import { cleanLine } from "../session/untrusted.ts";
 import { SOURCES } from "../sources/index.ts";
 import { VERSION } from "../version.ts";
-import { openWorkplace, print, type SharedOptions } from "./context.ts";
-import type { Sink } from "../live/live.ts";
-import type { Problem } from "../session/problem.ts";
-import type { Snapshot } from "../session/snapshot.ts";
-import type { Evidence } from "../probe/evidence.ts";
 import type { WatcherFacts, WatchTrouble } from "../watch/watcher.ts";
+import { openWorkplace, print, type SharedOptions } from "./context.ts";
 
 /** `forktail doctor [--json]`: where it looks, what it sees there, how it watches, what limits it, what is wrong. */
 export async function doctor(options: SharedOptions): Promise<number> {
@@ -64,7 +64,12 @@ interface Report {
 }
 
 function words(report: Report): string {
-  const lines = [`forktail ${report.version}, Node ${report.node}`, `own memory: ${report.stateDirectory}`, "", "looks in:"];
+  const lines = [
+    `forktail ${report.version}, Node ${report.node}`,
+    `own memory: ${report.stateDirectory}`,
+    "",
+    "looks in:",
+  ];
   for (const root of report.roots) {
     const state = root.there ? `${root.sessions} sessions` : root.asked ? "NOT THERE" : "not there";
     lines.push(`  ${root.title}: ${cleanLine(root.path)}: ${state}`);
@@ -79,7 +84,8 @@ function words(report: Report): string {
   for (const { probe, message } of report.probes) lines.push(`probe ${probe}: ${cleanLine(message)}`);
   for (const trouble of report.troubles) lines.push(`trouble: ${cleanLine(trouble.message)}`);
   lines.push("", report.problems.length === 0 ? "no problems" : `${report.problems.length} problems:`);
-  for (const problem of report.problems) lines.push(`  ${problem.source}: ${problem.kind}: ${cleanLine(problem.message)}`);
+  for (const problem of report.problems)
+    lines.push(`  ${problem.source}: ${problem.kind}: ${cleanLine(problem.message)}`);
   return lines.join("\n");
 }
 

@@ -28,7 +28,9 @@ async function make(options: ForkOptions, key: string, verb: "fork" | "revert"):
     verb === "revert" && before !== null
       ? await revertSession(place, snapshot.key, before)
       : await forkSession(place, snapshot.key, before);
-  await print(options.json ? JSON.stringify({ schema: 1, [verb]: forked, of: snapshot.key }, null, 2) : words(forked, verb));
+  await print(
+    options.json ? JSON.stringify({ schema: 1, [verb]: forked, of: snapshot.key }, null, 2) : words(forked, verb),
+  );
   await place.live.close();
   return 0;
 }
@@ -44,7 +46,8 @@ export async function undo(options: SharedOptions, key?: string): Promise<number
   const place = await openWorkplace(options);
   await readEverything(place);
   const undone = await undoRevert(place, key ?? null);
-  if (undone === null) throw new Error(key === undefined ? "there is no revert to undo" : `${key} is not part of a revert`);
+  if (undone === null)
+    throw new Error(key === undefined ? "there is no revert to undo" : `${key} is not part of a revert`);
   const copy = undone.withdrawn
     ? `${undone.copy} had nothing of its own yet and is folded away; its file stays.`
     : `${undone.copy} has gone on since and stays in the list.`;

@@ -10,7 +10,9 @@ export async function list(options: SharedOptions): Promise<number> {
   if (options.json) {
     await print(JSON.stringify({ schema: 1, sessions: shown.map(publicSnapshot), problems, hidden }, null, 2));
   } else {
-    await print(sessionTable(shown, { problems, hidden, now: place.live.evidence.now, columns: process.stdout.columns ?? 100 }));
+    await print(
+      sessionTable(shown, { problems, hidden, now: place.live.evidence.now, columns: process.stdout.columns ?? 100 }),
+    );
   }
   await place.live.close();
   return 0;

@@ -27,7 +27,8 @@ export async function resume(options: ResumeOptions, key: string): Promise<numbe
     await place.live.close();
     return 0;
   }
-  for (const note of [...plan.notes, ...((await plan.prepare?.()) ?? [])]) process.stderr.write(`forktail: note: ${note}\n`);
+  for (const note of [...plan.notes, ...((await plan.prepare?.()) ?? [])])
+    process.stderr.write(`forktail: note: ${note}\n`);
   const where = options.in ?? place.config.resumeIn ?? (insideTmux(place.env) ? "split" : "here");
   await place.live.close();
   if (where !== "here" && insideTmux(place.env)) {

@@ -15,7 +15,8 @@ interface TableFacts {
 /** The sessions as plain lines: no colour, no box, one session a line, fit for pipes and screen readers. */
 export function sessionTable(sessions: readonly Snapshot[], facts: TableFacts): string {
   const lines = sessions.map((one) => row(one, facts));
-  if (sessions.length === 0) lines.push("No sessions. forktail doctor says where it looked; forktail demo shows it at work.");
+  if (sessions.length === 0)
+    lines.push("No sessions. forktail doctor says where it looked; forktail demo shows it at work.");
   const left: string[] = [];
   if (facts.hidden.internal > 0) left.push(`${facts.hidden.internal} sub-agents and internal sessions`);
   if (facts.hidden.superseded > 0) left.push(`${facts.hidden.superseded} superseded by a revert`);
@@ -27,7 +28,8 @@ export function sessionTable(sessions: readonly Snapshot[], facts: TableFacts): 
 function row(one: Snapshot, facts: TableFacts): string {
   const mark = one.certainty === "guess" ? `${one.status}?` : one.status;
   const when = one.updatedAt === null ? "–" : age(facts.now - Date.parse(one.updatedAt));
-  const spent = one.usage === null ? "–" : tokens(one.usage.input + one.usage.cacheRead + one.usage.cacheWrite + one.usage.output);
+  const spent =
+    one.usage === null ? "–" : tokens(one.usage.input + one.usage.cacheRead + one.usage.cacheWrite + one.usage.output);
   const left = `${padEnd(mark, 13)} ${padEnd(when, 4)} ${padEnd(spent, 6)} ${padEnd(cleanLine(one.key), 24)} `;
   return cut(`${left}${cleanLine(one.title)}`, Math.max(60, facts.columns));
 }

@@ -4,7 +4,8 @@ import type { Page, PageRequest, SourceReader, ViewName } from "../sources/sourc
 import { layoutDocument } from "../ui/text/document.ts";
 import { layoutEntry } from "../ui/text/entry.ts";
 import { lineText } from "../ui/text/line.ts";
-import { openSession, print, type SharedOptions, WrongUsage } from "./context.ts";
+import { openSession, print, type SharedOptions } from "./context.ts";
+import { WrongUsage } from "./wrong-usage.ts";
 
 interface ShowOptions extends SharedOptions {
   context?: boolean;

@@ -1,7 +1,7 @@
 import { LocalFoldedFiles } from "../files/folded-files.ts";
 import type { Memory } from "../memory/memory.ts";
-import { type Evidence, noEvidence, type ProbeName } from "../probe/evidence.ts";
 import { now } from "../probe/clock.ts";
+import { type Evidence, noEvidence, type ProbeName } from "../probe/evidence.ts";
 import { takeEvidence } from "../probe/take.ts";
 import type { SessionKey } from "../session/key.ts";
 import { parseKey } from "../session/key.ts";
@@ -114,7 +114,9 @@ export class Live {
 
   /** Judges one source's sessions again, or all: after our own memory changed. */
   async recheck(): Promise<void> {
-    await Promise.all(this.#running.map((one) => this.#inTurn(one, async () => this.#commit(one, one.reader.tick(this.#seenNow())))));
+    await Promise.all(
+      this.#running.map((one) => this.#inTurn(one, async () => this.#commit(one, one.reader.tick(this.#seenNow())))),
+    );
   }
 
   async close(): Promise<void> {

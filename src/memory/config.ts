@@ -1,9 +1,21 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { findNodeAtLocation, type ParseError, parseTree, printParseErrorCode, getNodeValue } from "jsonc-parser";
+import { findNodeAtLocation, getNodeValue, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { z } from "zod";
 
-export const THEMES = ["auto", "dark", "light", "high-contrast", "colour-blind", "none"] as const;
+/** What `ui/theme.ts` offers; a test keeps the two equal. */
+export const THEMES = [
+  "auto",
+  "dark",
+  "light",
+  "contrast",
+  "contrast-dark",
+  "contrast-light",
+  "colourblind",
+  "colourblind-dark",
+  "colourblind-light",
+  "none",
+] as const;
 
 /** The config file: JSON with comments, every field optional. Its JSON schema is made from this. */
 export const configShape = z.strictObject({

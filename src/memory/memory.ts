@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { walkLines } from "../files/lines.ts";
 import { runNow } from "../files/fold.ts";
+import { walkLines } from "../files/lines.ts";
 import { CannotOpen, openRegular } from "../files/open.ts";
 import { replaceFile } from "../files/publish.ts";
 
@@ -36,7 +36,11 @@ const FACTS = {
 export type FactKind = keyof typeof FACTS;
 export type Fact<K extends FactKind> = z.infer<(typeof FACTS)[K]>;
 
-const line = z.object({ kind: z.enum(Object.keys(FACTS) as [FactKind, ...FactKind[]]), key: z.string(), value: z.unknown() });
+const line = z.object({
+  kind: z.enum(Object.keys(FACTS) as [FactKind, ...FactKind[]]),
+  key: z.string(),
+  value: z.unknown(),
+});
 
 const COMPACT_ABOVE = 512 * 1024;
 

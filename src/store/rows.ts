@@ -41,7 +41,15 @@ export function rowsSelector(memory: Memory): (state: ForktailState) => ListRows
     const { sessions, memoryRevision, clock, view } = state;
     const { filter, sort, group, all } = view;
     // Only relative filters depend on the clock.
-    const inputs: Inputs = { sessions, memoryRevision, clock: filter.includes("since:") ? clock : 0, filter, sort, group, all };
+    const inputs: Inputs = {
+      sessions,
+      memoryRevision,
+      clock: filter.includes("since:") ? clock : 0,
+      filter,
+      sort,
+      group,
+      all,
+    };
     if (last && sameInputs(last.inputs, inputs)) return last.rows;
     last = { inputs, rows: listRows({ ...inputs, clock }, memory) };
     return last.rows;
@@ -116,7 +124,8 @@ function pinnedFirst(a: Match, b: Match, memory: Memory): number {
 }
 
 function compare(sort: SortBy): (a: Snapshot, b: Snapshot) => number {
-  const spent = (one: Snapshot): number => (one.own ? one.own.input + one.own.output + one.own.cacheRead + one.own.cacheWrite : -1);
+  const spent = (one: Snapshot): number =>
+    one.own ? one.own.input + one.own.output + one.own.cacheRead + one.own.cacheWrite : -1;
   switch (sort) {
     case "updated":
       return byNewest;

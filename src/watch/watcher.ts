@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
-import { type PollTarget, Poller } from "./poller.ts";
+import { Poller, type PollTarget } from "./poller.ts";
 
 /** A directory to watch, as a source names it. */
 export type WatchTarget = PollTarget;
@@ -158,7 +158,8 @@ export class Watcher {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     const path = error instanceof Error && "path" in error ? String(error.path) : "";
     if (code !== "ENOSPC" && code !== "EMFILE" && code !== "ENFILE") {
-      if (code !== "ENOENT") this.#tell({ kind: "watch-error", path, message: `${path}: not watched (${code || String(error)})` });
+      if (code !== "ENOENT")
+        this.#tell({ kind: "watch-error", path, message: `${path}: not watched (${code || String(error)})` });
       return;
     }
     if (this.#poller) return;

@@ -1,0 +1,39 @@
+import { listed, openWorkplace, print, readEverything, type SharedOptions, type Workplace } from "./context.ts";
+import { sessionTable } from "./session-table.ts";
+
+export interface BrowseOptions extends SharedOptions {
+  plain?: boolean;
+}
+
+/** `forktail`: the screen. Where there is no terminal to draw on, and with `--plain`, the sessions are printed once instead. */
+export async function browse(options: BrowseOptions): Promise<number> {
+  const place = await openWorkplace(options);
+  if (options.plain || options.json || !process.stdout.isTTY || !process.stdin.isTTY) return printOnce(place, options);
+  return openScreen(place);
+}
+
+/** The screen over a workplace. Its code is only loaded when it is needed. */
+export async function openScreen(place: Workplace, greeting?: string): Promise<number> {
+  forceColours(place);
+  const { runScreen } = await import("../ui/run.tsx");
+  return runScreen(place, greeting === undefined ? {} : { greeting });
+}
+
+/** The theme decides about colours, from the same variables; bold and reverse must reach the screen without colours too. */
+function forceColours(place: Workplace): void {
+  const { env } = place;
+  const plain = Boolean(env.NO_COLOR) || env.TERM === "dumb" || place.config.theme === "none";
+  const full = /truecolor|24bit/iu.test(env.COLORTERM ?? "");
+  process.env.FORCE_COLOR = plain ? "1" : full ? "3" : "2";
+  delete process.env.NO_COLOR;
+}
+
+async function printOnce(place: Workplace, options: BrowseOptions): Promise<number> {
+  const { sessions, problems } = await readEverything(place);
+  const { sessions: shown, hidden } = listed(sessions.values(), place.memory, options.all ?? false);
+  await print(
+    sessionTable(shown, { problems, hidden, now: place.live.evidence.now, columns: process.stdout.columns ?? 100 }),
+  );
+  await place.live.close();
+  return 0;
+}

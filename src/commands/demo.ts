@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startDemo } from "../demo/play.ts";
+
+import { browse, openScreen } from "./browse.ts";
+import { openWorkplace, type SharedOptions } from "./context.ts";
+
+/**
+ * `forktail demo`: bundled sessions played live into a temporary directory, with a memory of their own, and the screen on
+ * them. Nothing of the machine's real sessions is read or shown; everything is removed at the end.
+ */
+export async function demo(options: SharedOptions): Promise<number> {
+  const directory = await mkdtemp(join(tmpdir(), "forktail-demo-"));
+  const stop = new AbortController();
+  try {
+    const playing = await startDemo({ dir: join(directory, "sessions"), signal: stop.signal });
+    const env = { ...process.env, ...playing.env, FORKTAIL_STATE_DIR: join(directory, "memory") };
+    const place = await openWorkplace(options, { env, roots: playing.roots, only: true });
+    if (!process.stdout.isTTY || !process.stdin.isTTY) {
+      await place.live.close();
+      return await browse({
+        ...options,
+        plain: true,
+        root: playing.roots.map(({ source, path }) => `${source}=${path}`),
+      });
+    }
+    const code = await openScreen(
+      place,
+      "a demo: these sessions are played, nothing of yours is read. ? shows the keys",
+    );
+    return code;
+  } finally {
+    stop.abort();
+    await rm(directory, { recursive: true, force: true });
+  }
+}

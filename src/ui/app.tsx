@@ -1,0 +1,136 @@
+import { Box, useInput, useWindowSize } from "ink";
+import { useEffect, useRef, useState } from "react";
+import { useStore } from "zustand";
+import type { Overlay } from "../store/view.ts";
+import { Appearance, type Look } from "./appearance.ts";
+import { Detail } from "./detail/detail.tsx";
+import { Footer } from "./footer.tsx";
+import { Header } from "./header.tsx";
+import { commandFor, type KeyCommand } from "./keymap.ts";
+import { keyNames } from "./keys.ts";
+import { editedLine } from "./line-editor.ts";
+import { SessionList } from "./list/session-list.tsx";
+import { OverlayFrame } from "./overlay/frame.tsx";
+import { overlayContent, type Typed } from "./overlay/overlay-content.ts";
+import { overlayKey } from "./overlay/overlay-keys.ts";
+import { type Screen, SIDE_BY_SIDE_FROM } from "./screen.ts";
+import { StyledLine } from "./styled-line.tsx";
+import { span } from "./text/line.ts";
+
+interface Props {
+  screen: Screen;
+  keymap: readonly KeyCommand[];
+  look: Look;
+}
+
+const NOTHING_TYPED: Typed = { line: editedLine(), chosen: 0 };
+
+/** The whole screen, exactly as large as the terminal: header, list and session, footer, and what lies on top. */
+export function App({ screen, keymap, look }: Props) {
+  const { columns, rows } = useWindowSize();
+  const overlay = useStore(screen.store, (state) => state.view.overlay);
+  const focus = useStore(screen.store, (state) => state.view.focus);
+  const [typed, setTyped] = useState(NOTHING_TYPED);
+  const kind = useOverlayKind(overlay, screen, setTyped);
+  // Keys of one burst are handled before the next drawing: what they typed so far is kept here.
+  const latest = useRef(typed);
+  latest.current = typed;
+
+  useEffect(() => screen.resized(columns), [screen, columns]);
+
+  useInput((input, key) => {
+    for (const name of keyNames(input, key)) {
+      const owner = screen.view.overlay;
+      if (owner) {
+        latest.current = overlayKey(owner, name, screen, keymap, latest.current);
+        setTyped(latest.current);
+      } else {
+        const command = commandFor(keymap, screen.place(), name);
+        const why = command?.disabled?.(screen) ?? null;
+        if (why !== null) screen.say(`not now: ${why}`);
+        else command?.run(screen);
+        if (screen.view.overlay) latest.current = startTyping(screen.view.overlay, screen);
+      }
+    }
+  });
+
+  const width = Math.max(1, columns);
+  const height = Math.max(1, rows);
+  const content = overlay && kind ? overlayContent(overlay, screen, keymap, typed, width) : null;
+  const room = Math.max(1, height - 2);
+  const overlayRows = content ? Math.min(content.lines.length + 1, Math.max(3, room - 3)) : 0;
+  const body = Math.max(0, room - overlayRows);
+  const side = width >= SIDE_BY_SIDE_FROM;
+  const listWidth = side ? Math.min(60, Math.max(36, Math.floor(width * 0.36))) : width;
+  return (
+    <Appearance.Provider value={look}>
+      <Box flexDirection="column" width={width} height={height} overflow="hidden">
+        <Header screen={screen} width={width} />
+        <Box width={width} height={body} overflow="hidden">
+          {(side || focus === "list") && <SessionList screen={screen} width={listWidth} height={body} />}
+          {side && <Divider height={body} ascii={look.ascii} />}
+          {(side || focus === "detail") && (
+            <Detail screen={screen} width={side ? width - listWidth - 1 : width} height={body} />
+          )}
+        </Box>
+        {content && (
+          <OverlayFrame
+            title={content.title}
+            lines={overlayWindow(content.lines, overlay, typed.chosen, overlayRows - 1)}
+            width={width}
+            height={overlayRows}
+            ascii={look.ascii}
+          />
+        )}
+        <Footer screen={screen} keymap={keymap} width={width} />
+      </Box>
+    </Appearance.Provider>
+  );
+}
+
+/** A newly opened overlay begins with nothing chosen and what is to be edited. */
+function useOverlayKind(overlay: Overlay | null, screen: Screen, setTyped: (typed: Typed) => void): string | null {
+  const kind = overlay?.type ?? null;
+  const before = useRef<string | null>(null);
+  if (kind !== before.current) {
+    before.current = kind;
+    if (overlay) setTyped(startTyping(overlay, screen));
+  }
+  return kind;
+}
+
+function startTyping(overlay: Overlay, screen: Screen): Typed {
+  if (overlay.type === "filter") return { line: editedLine(screen.view.filter), chosen: 0 };
+  if (overlay.type === "form") {
+    const first = overlay.action.inputs[overlay.field]?.name ?? "";
+    return { line: editedLine(overlay.values[first] ?? ""), chosen: 0 };
+  }
+  return NOTHING_TYPED;
+}
+
+/** The part of a long overlay that is in sight: scrolled texts from their top, lists around what is chosen. */
+function overlayWindow<T>(lines: readonly T[], overlay: Overlay | null, chosen: number, height: number): readonly T[] {
+  if (overlay?.type === "help" || overlay?.type === "why" || overlay?.type === "problems") {
+    const top = Math.min(chosen, Math.max(0, lines.length - height));
+    return lines.slice(top, top + height);
+  }
+  if (overlay?.type === "palette") {
+    const [input, ...items] = lines;
+    const top = Math.max(0, Math.min(chosen - Math.floor(height / 2), items.length - (height - 1)));
+    return input === undefined ? [] : [input, ...items.slice(top, top + height - 1)];
+  }
+  const top = overlay?.type === "menu" ? Math.max(0, chosen - height + 1) : 0;
+  return lines.slice(top, top + height);
+}
+
+function Divider({ height, ascii }: { height: number; ascii: boolean }) {
+  const line = [span(ascii ? "|" : "│", "border")];
+  const rows = Array.from({ length: height }, (_, row) => `row ${row}`);
+  return (
+    <Box flexDirection="column" width={1} height={height}>
+      {rows.map((row) => (
+        <StyledLine key={row} line={line} />
+      ))}
+    </Box>
+  );
+}

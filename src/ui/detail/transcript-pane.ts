@@ -1,0 +1,486 @@
+import type { Entry, EntryKind } from "../../session/entry.ts";
+import type { Page, PageRequest, Transcript } from "../../sources/source.ts";
+import { Changes, type Pane } from "../pane.ts";
+import { layoutEntry } from "../text/entry.ts";
+import type { Fold } from "../text/entry-options.ts";
+import { cutLine, highlight, type Line, span } from "../text/line.ts";
+
+export interface TranscriptPaneOptions {
+  open(): Promise<Transcript>;
+  view: PageRequest["view"];
+  of: string | null;
+  /** Entry to begin with; null: the end. */
+  ref: string | null;
+  ascii: boolean;
+  /** ms since 1970, moved once a minute. */
+  clock(): number;
+  /** The entry under the cursor or the like changed; the footer may want to know. */
+  failed(message: string): void;
+}
+
+/** A line of an entry: the place one is at. */
+interface Place {
+  /** Index in the loaded entries. */
+  at: number;
+  line: number;
+}
+
+const PAGE = 200;
+const MOST_LOADED = 3000;
+/** More of one text than this is only read when the entry is shown in full. */
+const TEXT_LIMIT = 64 * 1024;
+
+/** How much is shown by default: 0 an outline, 1 what was said, 2 everything. */
+const LEVELS: readonly Fold[] = ["folded", "folded", "open"];
+const SAID: ReadonlySet<EntryKind> = new Set(["message", "text", "error"]);
+
+/**
+ * A transcript that scrolls by anchor: only entries near the viewport are loaded, only visible ones are laid out, and each
+ * is laid out once per width and fold. Follows the end until one scrolls up.
+ */
+export class TranscriptPane implements Pane {
+  readonly #options: TranscriptPaneOptions;
+  readonly #changes = new Changes();
+  readonly subscribe = this.#changes.subscribe;
+  readonly version = this.#changes.version;
+  #transcript: Promise<Transcript> | null = null;
+  #entries: Entry[] = [];
+  #edges: Pick<Page, "before" | "after" | "atStart" | "atEnd" | "total"> | null = null;
+  #top: Place = { at: 0, line: 0 };
+  #cursor: Place = { at: 0, line: 0 };
+  #follow: boolean;
+  /** Entries that arrived while one read further up. */
+  #fresh = 0;
+  #width = 0;
+  #height = 0;
+  #layouts = new WeakMap<Entry, { key: string; lines: Line[] }>();
+  #pairs = new Map<string, { call: Entry | null; result: Entry | null }>();
+  #folds = new Map<string, Fold>();
+  #level = 1;
+  #search = "";
+  #busy = false;
+  #again = false;
+  #error: string | null = null;
+  #closed = false;
+
+  constructor(options: TranscriptPaneOptions) {
+    this.#options = options;
+    this.#follow = options.ref === null && options.view !== "context";
+    void this.#first();
+  }
+
+  // --- what is under the cursor -------------------------------------------------------------------------------------
+
+  /** The entry the cursor is on, null while nothing is loaded. */
+  selected(): Entry | null {
+    return this.#entries[this.#cursor.at] ?? null;
+  }
+
+  get following(): boolean {
+    return this.#follow;
+  }
+
+  toggleFollow(): void {
+    this.#follow = !this.#follow;
+    if (this.#follow) this.edge("end");
+    else this.#changes.changed();
+  }
+
+  /** The selected entry folded, open, whole, and folded again. */
+  toggleFold(): void {
+    const entry = this.selected();
+    if (!entry) return;
+    const order: Fold[] = ["folded", "open", "full"];
+    const next = order[(order.indexOf(this.#foldOf(entry)) + 1) % order.length] ?? "folded";
+    this.#folds.set(entry.ref, next);
+    this.#cursor.line = 0;
+    if (next === "full" && entry.clipped > 0) void this.#readWhole(entry);
+    this.#show();
+  }
+
+  /** All entries: an outline, what was said, everything. Returns what it is now, in words. */
+  cycleLevel(): string {
+    this.#level = (this.#level + 1) % LEVELS.length;
+    this.#folds.clear();
+    this.#cursor.line = 0;
+    this.#show();
+    return ["outline", "what was said", "everything"][this.#level] ?? "";
+  }
+
+  /** To the next entry that `wanted` picks, loading what is needed. */
+  async seek(direction: 1 | -1, wanted: (entry: Entry) => boolean): Promise<boolean> {
+    let at = this.#cursor.at + direction;
+    for (let guard = 0; guard < 10_000; guard += 1) {
+      const entry = this.#entries[at];
+      if (entry === undefined) {
+        const added = direction === 1 ? await this.#loadAfter() : await this.#loadBefore();
+        if (this.#closed || added === 0) return false;
+        if (direction === -1) at += added;
+        continue;
+      }
+      if (wanted(entry)) {
+        this.#follow = false;
+        this.#cursor = { at, line: 0 };
+        this.#top = this.#walk(this.#cursor, -Math.floor(this.#height / 4)).place;
+        this.#show();
+        return true;
+      }
+      at += direction;
+    }
+    return false;
+  }
+
+  // --- Pane ---------------------------------------------------------------------------------------------------------
+
+  lay(width: number, height: number): Line[] {
+    if (width !== this.#width) {
+      this.#width = width;
+      this.#cursor.line = 0;
+    }
+    this.#height = height;
+    if (this.#error !== null) return [[span(this.#error, "bad")]].map((line) => cutLine(line, width));
+    if (this.#edges === null) return [[span("reading …", "faint")]];
+    if (this.#entries.length === 0) return [[span("Nothing here yet.", "faint")]];
+    this.#settle();
+    const rows: Line[] = [];
+    let { at, line } = this.#top;
+    while (rows.length < height && at < this.#entries.length) {
+      const entry = this.#entries[at];
+      if (!entry) break;
+      const lines = this.#lines(entry, at);
+      const marked = at === this.#cursor.at;
+      for (; line < lines.length && rows.length < height; line += 1) {
+        const here = marked && line === this.#cursor.line;
+        rows.push([gutter(marked, here, this.#options.ascii), ...(lines[line] ?? [])]);
+      }
+      line = 0;
+      at += 1;
+    }
+    return rows;
+  }
+
+  position(): string {
+    if (this.#edges === null) return "";
+    if (this.#follow) return "following";
+    const fresh = this.#fresh > 0 ? `${this.#fresh} new below · ` : "";
+    const entry = this.selected();
+    const total = this.#edges.total;
+    if (!entry) return fresh;
+    return total === null || total === 0 ? `${fresh}${entry.n}` : `${fresh}${entry.n}/${total}`;
+  }
+
+  move(lines: number): void {
+    if (this.#entries.length === 0) return;
+    const { place, left } = this.#walk(this.#cursor, lines);
+    this.#cursor = place;
+    if (lines < 0) this.#follow = false;
+    this.#show();
+    if (left === 0) return;
+    const load = lines < 0 ? this.#loadBefore() : this.#loadAfter();
+    void load.then((added) => {
+      if (added > 0) this.move(lines < 0 ? -left : left);
+      else if (lines > 0) this.#reachedEnd();
+    });
+  }
+
+  page(parts: number): void {
+    const lines = Math.trunc(parts * this.#height) || Math.sign(parts);
+    this.#top = this.#walk(this.#top, lines).place;
+    this.move(lines);
+  }
+
+  edge(which: "start" | "end"): void {
+    if (which === "end") {
+      this.#follow = this.#options.view !== "context";
+      this.#fresh = 0;
+    } else this.#follow = false;
+    void this.#load({ edge: which }, which);
+  }
+
+  match(direction: 1 | -1): void {
+    const text = this.#search.toLowerCase();
+    if (text === "") return;
+    void this.seek(direction, (entry) => entryText(entry).includes(text)).then((found) => {
+      if (!found) this.#options.failed(`no ${direction === 1 ? "later" : "earlier"} match of ${this.#search}`);
+    });
+  }
+
+  search(text: string): void {
+    this.#search = text;
+    this.#layouts = new WeakMap();
+    if (text === "") this.#changes.changed();
+    else this.match(1);
+  }
+
+  refresh(): void {
+    void this.#reload();
+  }
+
+  close(): void {
+    this.#closed = true;
+    void this.#transcript?.then(
+      (transcript) => transcript.close(),
+      () => undefined,
+    );
+  }
+
+  // --- loading ------------------------------------------------------------------------------------------------------
+
+  async #first(): Promise<void> {
+    const { ref, view } = this.#options;
+    if (ref === null)
+      await this.#load({ edge: view === "context" ? "start" : "end" }, view === "context" ? "start" : "end");
+    else await this.#load({ ref }, "start");
+  }
+
+  async #page(at: PageRequest["at"], limit = PAGE): Promise<Page | null> {
+    const { view, of } = this.#options;
+    try {
+      this.#transcript ??= this.#options.open();
+      const transcript = await this.#transcript;
+      const page = await transcript.page({ view, at, limit, textLimit: TEXT_LIMIT, ...(of === null ? {} : { of }) });
+      this.#error = null;
+      return this.#closed ? null : page;
+    } catch (error) {
+      if (this.#closed) return null;
+      this.#transcript = null;
+      this.#error = `This cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+      this.#changes.changed();
+      return null;
+    }
+  }
+
+  async #load(at: PageRequest["at"], cursor: "start" | "end"): Promise<void> {
+    const page = await this.#page(at);
+    if (page === null) return;
+    this.#take(page.entries, page);
+    const last = Math.max(0, this.#entries.length - 1);
+    this.#cursor = cursor === "start" ? { at: 0, line: 0 } : { at: last, line: Number.MAX_SAFE_INTEGER };
+    this.#top = { ...this.#cursor };
+    this.#show();
+  }
+
+  async #loadBefore(): Promise<number> {
+    if (this.#edges === null || this.#edges.atStart) return 0;
+    const page = await this.#page({ before: this.#edges.before });
+    if (page === null || page.entries.length === 0 || this.#edges === null) return 0;
+    const added = page.entries.length;
+    const edges = { ...this.#edges, before: page.before, atStart: page.atStart, total: page.total };
+    this.#take([...page.entries, ...this.#entries], edges);
+    this.#cursor.at += added;
+    this.#top.at += added;
+    this.#show();
+    return added;
+  }
+
+  async #loadAfter(): Promise<number> {
+    if (this.#edges === null) return 0;
+    const page = await this.#page({ after: this.#edges.after });
+    if (page === null || this.#edges === null) return 0;
+    const edges = { ...this.#edges, after: page.after, atEnd: page.atEnd, total: page.total };
+    this.#take([...this.#entries, ...page.entries], edges);
+    this.#show();
+    return page.entries.length;
+  }
+
+  /** After a change of the session: what is loaded is read again (unchanged entries keep their objects), and what is new. */
+  async #reload(): Promise<void> {
+    if (this.#busy) {
+      this.#again = true;
+      return;
+    }
+    this.#busy = true;
+    try {
+      do {
+        this.#again = false;
+        await this.#reloadOnce();
+      } while (this.#again && !this.#closed);
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  async #reloadOnce(): Promise<void> {
+    const first = this.#entries[0];
+    const kept = this.selected()?.ref;
+    const topRef = this.#entries[this.#top.at]?.ref;
+    const atEnd = this.#edges?.atEnd ?? true;
+    const before = this.#entries.length;
+    const limit = atEnd ? before + PAGE : Math.max(PAGE, before);
+    const page = await this.#page(first && before < MOST_LOADED ? { ref: first.ref } : { edge: "end" }, limit);
+    if (page === null) return;
+    if (first && page.entries[0]?.ref !== first.ref && before < MOST_LOADED) {
+      // The place is gone (the file was replaced or cut): show its end.
+      await this.#load({ edge: "end" }, "end");
+      return;
+    }
+    if (sameEntries(page.entries, this.#entries) && this.#edges?.total === page.total) {
+      this.#edges = page;
+      return;
+    }
+    const grown = Math.max(0, (page.total ?? 0) - (this.#edges?.total ?? 0));
+    this.#take(page.entries, page);
+    const place = (ref: string | undefined): number =>
+      Math.max(
+        0,
+        this.#entries.findIndex((entry) => entry.ref === ref),
+      );
+    this.#top.at = place(topRef);
+    this.#cursor.at = place(kept);
+    if (this.#follow) this.#reachedEnd();
+    else {
+      this.#fresh += grown;
+      this.#show();
+    }
+  }
+
+  async #readWhole(entry: Entry): Promise<void> {
+    const { view, of } = this.#options;
+    const transcript = await this.#transcript;
+    const page = await transcript?.page({ view, at: { ref: entry.ref }, limit: 1, ...(of === null ? {} : { of }) });
+    const whole = page?.entries[0];
+    const at = this.#entries.indexOf(entry);
+    if (this.#closed || at < 0 || whole?.ref !== entry.ref) return;
+    this.#entries = this.#entries.with(at, whole);
+    this.#show();
+  }
+
+  #take(entries: Entry[], edges: Pick<Page, "before" | "after" | "atStart" | "atEnd" | "total">): void {
+    this.#entries = entries;
+    this.#edges = edges;
+    this.#pairs = pairsOf(entries);
+  }
+
+  #reachedEnd(): void {
+    this.#fresh = 0;
+    if (this.#options.view !== "context") this.#follow = true;
+    this.#cursor = { at: Math.max(0, this.#entries.length - 1), line: Number.MAX_SAFE_INTEGER };
+    this.#show();
+  }
+
+  // --- places and lines ---------------------------------------------------------------------------------------------
+
+  #show(): void {
+    if (!this.#closed) this.#changes.changed();
+  }
+
+  /** Puts the cursor on a line that is there, and the top where the cursor is in sight. */
+  #settle(): void {
+    this.#cursor = this.#within(this.#cursor);
+    this.#top = this.#within(this.#top);
+    if (this.#follow) {
+      this.#cursor = this.#within({ at: this.#entries.length - 1, line: Number.MAX_SAFE_INTEGER });
+      this.#top = this.#walk(this.#cursor, -(this.#height - 1)).place;
+      return;
+    }
+    if (before(this.#cursor, this.#top)) this.#top = { ...this.#cursor };
+    else {
+      const lowestTop = this.#walk(this.#cursor, -(this.#height - 1)).place;
+      if (before(this.#top, lowestTop)) this.#top = lowestTop;
+    }
+    // No empty rows at the bottom while there is something above to fill them.
+    const end = this.#within({ at: this.#entries.length - 1, line: Number.MAX_SAFE_INTEGER });
+    const fullTop = this.#walk(end, -(this.#height - 1)).place;
+    if (before(fullTop, this.#top)) this.#top = fullTop;
+  }
+
+  #within(place: Place): Place {
+    const at = Math.min(Math.max(0, place.at), Math.max(0, this.#entries.length - 1));
+    const entry = this.#entries[at];
+    const count = entry ? this.#lines(entry, at).length : 1;
+    return { at, line: Math.min(Math.max(0, place.line), Math.max(0, count - 1)) };
+  }
+
+  /** `lines` further down or up; `left` is what the loaded entries did not have. */
+  #walk(from: Place, lines: number): { place: Place; left: number } {
+    let { at, line } = this.#within(from);
+    let left = Math.abs(lines);
+    while (left > 0) {
+      const entry = this.#entries[at];
+      if (!entry) break;
+      const last = this.#lines(entry, at).length - 1;
+      if (lines > 0) {
+        const step = Math.min(left, last - line);
+        line += step;
+        left -= step;
+        if (left === 0 || at + 1 >= this.#entries.length) break;
+        at += 1;
+        line = 0;
+        left -= 1;
+      } else {
+        const step = Math.min(left, line);
+        line -= step;
+        left -= step;
+        if (left === 0 || at === 0) break;
+        at -= 1;
+        const above = this.#entries[at];
+        line = above ? this.#lines(above, at).length - 1 : 0;
+        left -= 1;
+      }
+    }
+    return { place: { at, line: Math.max(0, line) }, left };
+  }
+
+  #foldOf(entry: Entry): Fold {
+    const chosen = this.#folds.get(entry.ref);
+    if (chosen) return chosen;
+    if (this.#level === 1 && SAID.has(entry.kind) && !entry.injected) return "open";
+    return LEVELS[this.#level] ?? "folded";
+  }
+
+  #lines(entry: Entry, at: number): Line[] {
+    const pair = this.#pairs.get(entry.call?.id ?? entry.result?.for ?? "");
+    const paired =
+      entry.kind === "call" ? (pair?.result ?? null) : entry.kind === "result" ? (pair?.call ?? null) : null;
+    const fold = this.#foldOf(entry);
+    const apart = at > 0 && (entry.kind === "message" || entry.kind === "compaction");
+    const key = `${this.#width}.${fold}.${paired?.ref ?? ""}.${this.#options.clock()}.${apart}`;
+    const known = this.#layouts.get(entry);
+    if (known?.key === key) return known.lines;
+    const laid = layoutEntry(entry, {
+      width: Math.max(1, this.#width - 1),
+      fold,
+      context: this.#options.view !== "context",
+      ascii: this.#options.ascii,
+      now: this.#options.clock(),
+      paired,
+    });
+    const found = this.#search === "" ? laid : laid.map((line) => highlight(line, this.#search));
+    const lines = apart ? [[], ...found] : found.length > 0 ? found : [[]];
+    this.#layouts.set(entry, { key, lines });
+    return lines;
+  }
+}
+
+function gutter(marked: boolean, here: boolean, ascii: boolean): Line[number] {
+  if (here) return span(ascii ? ">" : "❯", "accent");
+  return span(marked ? (ascii ? "|" : "▎") : " ", marked ? "accent" : "text");
+}
+
+function before(a: Place, b: Place): boolean {
+  return a.at < b.at || (a.at === b.at && a.line < b.line);
+}
+
+function sameEntries(a: readonly Entry[], b: readonly Entry[]): boolean {
+  return a.length === b.length && a.every((entry, at) => entry === b[at]);
+}
+
+/** Calls and their results, by the call's id; where ids repeat, the newest pair. */
+function pairsOf(entries: readonly Entry[]): Map<string, { call: Entry | null; result: Entry | null }> {
+  const pairs = new Map<string, { call: Entry | null; result: Entry | null }>();
+  for (const entry of entries) {
+    if (entry.call) pairs.set(entry.call.id, { call: entry, result: null });
+    else if (entry.result) {
+      const pair = pairs.get(entry.result.for);
+      if (pair) pair.result = entry;
+      else pairs.set(entry.result.for, { call: null, result: entry });
+    }
+  }
+  return pairs;
+}
+
+/** What a search looks through, lower case. */
+export function entryText(entry: Entry): string {
+  const call = entry.call ? `${entry.call.name} ${JSON.stringify(entry.call.args) ?? ""}` : "";
+  return `${entry.text ?? ""} ${call}`.toLowerCase();
+}

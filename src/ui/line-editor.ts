@@ -1,0 +1,67 @@
+/** A line being typed: plain data and one pure function, as readline users know it. */
+export interface EditedLine {
+  text: string;
+  /** Position in graphemes. */
+  cursor: number;
+}
+
+const SEGMENTS = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+export function editedLine(text = ""): EditedLine {
+  return { text, cursor: graphemes(text).length };
+}
+
+/** The line after a key, or null when the key is none of editing's. */
+export function editLine(line: EditedLine, key: string): EditedLine | null {
+  const parts = graphemes(line.text);
+  const at = Math.min(line.cursor, parts.length);
+  const made = (kept: string[], cursor: number): EditedLine => ({ text: kept.join(""), cursor });
+  switch (key) {
+    case "left":
+    case "ctrl+b":
+      return { ...line, cursor: Math.max(0, at - 1) };
+    case "right":
+    case "ctrl+f":
+      return { ...line, cursor: Math.min(parts.length, at + 1) };
+    case "home":
+    case "ctrl+a":
+      return { ...line, cursor: 0 };
+    case "end":
+    case "ctrl+e":
+      return { ...line, cursor: parts.length };
+    case "backspace":
+    case "ctrl+h":
+      return at === 0 ? line : made([...parts.slice(0, at - 1), ...parts.slice(at)], at - 1);
+    case "ctrl+d":
+      return made([...parts.slice(0, at), ...parts.slice(at + 1)], at);
+    case "ctrl+u":
+      return made(parts.slice(at), 0);
+    case "ctrl+k":
+      return made(parts.slice(0, at), at);
+    case "ctrl+w": {
+      const before = parts
+        .slice(0, at)
+        .join("")
+        .replace(/\S+\s*$/u, "");
+      const kept = graphemes(before);
+      return made([...kept, ...parts.slice(at)], kept.length);
+    }
+    case "space":
+      return made([...parts.slice(0, at), " ", ...parts.slice(at)], at + 1);
+  }
+  if (/^(ctrl|alt|shift)\+./u.test(key) || NAMED.has(key)) return null;
+  return made([...parts.slice(0, at), key, ...parts.slice(at)], at + 1);
+}
+
+const NAMED = new Set(["up", "down", "enter", "esc", "tab", "pageup", "pagedown"]);
+
+/** The text before, under and after the cursor, for drawing it. */
+export function aroundCursor(line: EditedLine): [string, string, string] {
+  const parts = graphemes(line.text);
+  const at = Math.min(line.cursor, parts.length);
+  return [parts.slice(0, at).join(""), parts[at] ?? " ", parts.slice(at + 1).join("")];
+}
+
+function graphemes(text: string): string[] {
+  return Array.from(SEGMENTS.segment(text), (part) => part.segment);
+}

@@ -1,0 +1,86 @@
+import { Box, useAnimation } from "ink";
+import { useContext, useRef } from "react";
+import { useStore } from "zustand";
+import type { ListRow } from "../../store/rows.ts";
+import { Appearance } from "../appearance.ts";
+import type { Screen } from "../screen.ts";
+import { StyledLine } from "../styled-line.tsx";
+import { cutLine, type Line, span } from "../text/line.ts";
+import { listWindow } from "./list-window.ts";
+import { SessionRow } from "./session-row.tsx";
+
+interface Props {
+  screen: Screen;
+  width: number;
+  height: number;
+}
+
+/** Twice a second is motion enough, and only while something visible works. */
+const SPIN_MS = 500;
+
+/** The sessions; only those in sight exist. */
+export function SessionList({ screen, width, height }: Props) {
+  const { ascii, still } = useContext(Appearance);
+  const { rows } = useStore(screen.store, () => screen.rows());
+  const selected = useStore(screen.store, (state) => state.view.selected);
+  const focused = useStore(screen.store, (state) => state.view.focus === "list");
+  const clock = useStore(screen.store, (state) => state.clock);
+  const top = useRef(0);
+  const at = rows.findIndex((row) => row.type === "session" && row.key === selected);
+  const visible = listWindow(rows, at, top.current, height);
+  top.current = visible.top;
+  const shown = rows.slice(visible.top, visible.end);
+  const spins = !still && shown.some((row) => row.type === "session" && row.snapshot.status === "working");
+  const { frame } = useAnimation({ interval: SPIN_MS, isActive: spins });
+  return (
+    <Box flexDirection="column" width={width} height={height} overflow="hidden">
+      {rows.length === 0 && <EmptyList screen={screen} width={width} />}
+      {shown.map((row) =>
+        row.type === "group" ? (
+          <StyledLine key={`group ${row.label}`} line={groupLine(row, width)} />
+        ) : (
+          <SessionRow
+            key={row.key}
+            snapshot={row.snapshot}
+            alias={row.alias}
+            pinned={row.pinned}
+            depth={row.depth}
+            hits={row.hits}
+            selected={row.key === selected}
+            focused={focused}
+            width={width}
+            ascii={ascii}
+            clock={clock}
+            frame={spins && row.snapshot.status === "working" ? frame : 0}
+          />
+        ),
+      )}
+    </Box>
+  );
+}
+
+function groupLine(row: Extract<ListRow, { type: "group" }>, width: number): Line {
+  return cutLine([span(` ${row.label} `, "heading"), span(String(row.count), "faint")], width);
+}
+
+/** Never an empty screen without a word on what to do. */
+function EmptyList({ screen, width }: { screen: Screen; width: number }) {
+  const scanning = useStore(screen.store, (state) => state.scanning);
+  const filter = useStore(screen.store, (state) => state.view.filter);
+  const { left } = screen.rows();
+  const says: string[] = [];
+  if (scanning) says.push("Reading the sessions …");
+  else if (filter !== "") says.push(`Nothing matches ${filter}.`, `Esc shows all ${left.filtered} again.`);
+  else if (left.superseded + left.hidden > 0) says.push("Only internal or superseded sessions here.", "A lists them.");
+  else {
+    says.push("No sessions yet.", "They appear here as soon as", "an agent writes one.", "");
+    says.push("forktail doctor  says where it looks", "forktail demo    shows it at work");
+  }
+  return (
+    <Box flexDirection="column" paddingTop={1}>
+      {says.map((text) => (
+        <StyledLine key={text} line={cutLine([span(`  ${text}`, "faint")], width)} />
+      ))}
+    </Box>
+  );
+}

@@ -1,0 +1,150 @@
+import type { Overlay } from "../../store/view.ts";
+import type { KeyCommand } from "../keymap.ts";
+import { editedLine, editLine } from "../line-editor.ts";
+import type { Screen } from "../screen.ts";
+import { paletteItems, type Typed } from "./overlay-content.ts";
+
+/** What a key does while an overlay owns the keyboard. Returns what is typed and chosen afterwards. */
+export function overlayKey(
+  overlay: Overlay,
+  key: string,
+  screen: Screen,
+  keymap: readonly KeyCommand[],
+  typed: Typed,
+): Typed {
+  if (key === "ctrl+c") {
+    screen.overlay(null);
+    return typed;
+  }
+  switch (overlay.type) {
+    case "help":
+    case "why":
+    case "problems":
+      return readingKey(key, screen, typed);
+    case "filter":
+    case "search":
+      return inputKey(overlay, key, screen, typed);
+    case "palette":
+    case "menu":
+      return choosingKey(overlay, key, screen, keymap, typed);
+    case "confirm":
+      if (key === "y" || key === "enter") {
+        screen.overlay(null);
+        overlay.question.run();
+      } else if (key === "n" || key === "esc" || key === "q") {
+        screen.overlay(null);
+        screen.say("left as it is");
+      }
+      return typed;
+    case "form":
+      return formKey(overlay, key, screen, typed);
+  }
+}
+
+function readingKey(key: string, screen: Screen, typed: Typed): Typed {
+  const steps: Record<string, number> = {
+    j: 1,
+    down: 1,
+    k: -1,
+    up: -1,
+    "ctrl+d": 8,
+    pagedown: 8,
+    space: 8,
+    "ctrl+u": -8,
+    pageup: -8,
+  };
+  const step = steps[key];
+  if (step !== undefined) return { ...typed, chosen: Math.max(0, typed.chosen + step) };
+  if (key === "g") return { ...typed, chosen: 0 };
+  screen.overlay(null);
+  return typed;
+}
+
+function inputKey(overlay: Overlay & { type: "filter" | "search" }, key: string, screen: Screen, typed: Typed): Typed {
+  if (key === "enter" || key === "esc") {
+    screen.overlay(null);
+    if (overlay.type === "search") {
+      if (key === "enter") screen.pane()?.search(typed.line.text);
+    } else if (key === "esc") screen.set({ filter: "" });
+    return typed;
+  }
+  if (overlay.type === "filter" && (key === "down" || key === "up")) {
+    screen.moveSelection(key === "down" ? 1 : -1);
+    return typed;
+  }
+  const line = editLine(typed.line, key);
+  if (line === null) return typed;
+  if (overlay.type === "filter") screen.filter(line.text);
+  return { ...typed, line };
+}
+
+function choosingKey(
+  overlay: Overlay & { type: "palette" | "menu" },
+  key: string,
+  screen: Screen,
+  keymap: readonly KeyCommand[],
+  typed: Typed,
+): Typed {
+  const runs =
+    overlay.type === "menu"
+      ? overlay.items.map((item) => item.run)
+      : paletteItems(keymap, screen, typed.line.text).map((command) => () => command.run(screen));
+  const choose = (at: number): Typed => {
+    screen.overlay(null);
+    runs[at]?.();
+    return typed;
+  };
+  const move = (by: number): Typed => ({
+    ...typed,
+    chosen: Math.min(Math.max(0, typed.chosen + by), Math.max(0, runs.length - 1)),
+  });
+  if (key === "esc") {
+    screen.overlay(null);
+    return typed;
+  }
+  if (key === "enter") return choose(typed.chosen);
+  if (key === "down" || key === "ctrl+n") return move(1);
+  if (key === "up" || key === "ctrl+p") return move(-1);
+  if (overlay.type === "menu") {
+    if (key === "j") return move(1);
+    if (key === "k") return move(-1);
+    if (/^[1-9]$/u.test(key) && Number(key) <= runs.length) return choose(Number(key) - 1);
+    return typed;
+  }
+  const line = editLine(typed.line, key);
+  return line === null ? typed : { line, chosen: 0 };
+}
+
+function formKey(overlay: Overlay & { type: "form" }, key: string, screen: Screen, typed: Typed): Typed {
+  const { action, field, target } = overlay;
+  const input = action.inputs[field];
+  if (key === "esc" || !input) {
+    screen.overlay(null);
+    return typed;
+  }
+  const values = { ...overlay.values, [input.name]: typed.line.text };
+  const goTo = (next: number): Typed => {
+    screen.overlay({ ...overlay, values, field: next });
+    return { line: editedLine(values[action.inputs[next]?.name ?? ""] ?? ""), chosen: 0 };
+  };
+  if (key === "up" || key === "shift+tab") return field > 0 ? goTo(field - 1) : typed;
+  if (key === "enter" || key === "tab" || key === "down") {
+    const wrong = wrongWith(input, typed.line.text);
+    if (wrong !== null) {
+      screen.say(wrong, "bad");
+      return typed;
+    }
+    if (field + 1 < action.inputs.length) return goTo(field + 1);
+    if (key !== "enter") return typed;
+    screen.overlay(null);
+    screen.confirmAction(action, values, target);
+    return typed;
+  }
+  const line = editLine(typed.line, key);
+  return line === null ? typed : { ...typed, line };
+}
+
+function wrongWith(input: { choices?: string[]; check?(value: string): string | null }, value: string): string | null {
+  if (input.choices && !input.choices.includes(value)) return `one of: ${input.choices.join(", ")}`;
+  return input.check?.(value) ?? null;
+}

@@ -1,0 +1,151 @@
+import { spawn } from "node:child_process";
+import { render, useApp } from "ink";
+import { useEffect } from "react";
+import type { Workplace } from "../commands/context.ts";
+import { now } from "../probe/clock.ts";
+import type { ResumeCommand } from "../session/snapshot.ts";
+import { cleanLine } from "../session/untrusted.ts";
+import { feed } from "../store/feed.ts";
+import { newStore } from "../store/store.ts";
+import { GROUPS, SORTS } from "../store/view.ts";
+import { App } from "./app.tsx";
+import { keymapOf } from "./keymap.ts";
+import { Screen, type Terminal } from "./screen.ts";
+import { resolveTheme } from "./theme.ts";
+
+/** Frames a second at most: tmux before 3.5 shows every one of them half-drawn. */
+const MOST_FPS = 20;
+const MINUTE = 60_000;
+
+export interface RunOptions {
+  stdin?: NodeJS.ReadStream;
+  stdout?: NodeJS.WriteStream;
+  /** Said at once, when the screen opens. */
+  greeting?: string;
+}
+
+/**
+ * Opens the screen and runs it until the person leaves. Returns the exit code. The terminal is restored in every way out but
+ * SIGKILL: quitting, signals, a crash; what ended it is then said in one line.
+ */
+export async function runScreen(place: Workplace, options: RunOptions = {}): Promise<number> {
+  const { env, config, memory, live } = place;
+  const stdout = options.stdout ?? process.stdout;
+  const store = newStore(now(env));
+  const saved = memory.get("view", "list");
+  const sort = SORTS.find((one) => one === saved?.sort) ?? "updated";
+  const group = GROUPS.find((one) => one === saved?.group) ?? "none";
+  store.setState((state) => ({ view: { ...state.view, sort, group } }));
+  const { theme, problem } = resolveTheme(env, config.theme ? { theme: config.theme } : {});
+  const ascii = config.ascii ?? !speaksUtf8(env);
+  const look = { theme, ascii, still: config.still ?? false };
+  const { keymap, problems } = keymapOf(config.keys);
+
+  let leave: (code: number) => void = () => undefined;
+  const left = new Promise<number>((resolve) => {
+    leave = resolve;
+  });
+  const bridge: { suspend: ReturnType<typeof useApp>["suspendTerminal"] | null } = { suspend: null };
+  const terminal: Terminal = {
+    output: stdout,
+    lend: async (work) => {
+      if (bridge.suspend) await bridge.suspend(work);
+    },
+    run: runChild,
+    quit: () => leave(0),
+    stop: () => {
+      // Not awaited: the process stops inside the call, and goes on here when it is continued.
+      void bridge.suspend?.(() => {
+        process.kill(0, "SIGTSTP");
+      });
+    },
+  };
+  const screen = new Screen(store, place, config, terminal, ascii);
+  const instance = render(
+    <Bridge bridge={bridge}>
+      <App screen={screen} keymap={keymap} look={look} />
+    </Bridge>,
+    {
+      stdout,
+      stdin: options.stdin ?? process.stdin,
+      alternateScreen: true,
+      incrementalRendering: true,
+      maxFps: MOST_FPS,
+      exitOnCtrlC: false,
+      patchConsole: true,
+      interactive: true,
+    },
+  );
+  const ended = endings(leave);
+  for (const text of [problem, ...problems, options.greeting]) if (text) screen.say(text);
+  const minute = setInterval(() => store.setState({ clock: now(env) }), MINUTE);
+  minute.unref();
+  const sink = feed(store);
+  await memory.compact();
+  live.start(sink).catch((error: unknown) => screen.say(error instanceof Error ? error.message : String(error), "bad"));
+
+  const code = await left;
+  clearInterval(minute);
+  screen.close();
+  instance.unmount();
+  await instance.waitUntilExit().catch(() => undefined);
+  ended.stop();
+  await live.close();
+  const words = ended.words();
+  if (words !== null) process.stderr.write(`forktail: ${cleanLine(words)}\n`);
+  return code;
+}
+
+/** Hands Ink's way of lending the terminal out of React. */
+function Bridge(props: {
+  bridge: { suspend: ReturnType<typeof useApp>["suspendTerminal"] | null };
+  children: React.ReactNode;
+}) {
+  const { suspendTerminal } = useApp();
+  const { bridge } = props;
+  useEffect(() => {
+    bridge.suspend = suspendTerminal;
+  }, [bridge, suspendTerminal]);
+  return props.children;
+}
+
+const SIGNALS = { SIGTERM: 143, SIGHUP: 129, SIGINT: 130 } as const;
+
+/** Signals and crashes end the screen the orderly way, and are told afterwards. */
+function endings(leave: (code: number) => void): { words(): string | null; stop(): void } {
+  let words: string | null = null;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    words = `stopped by ${signal}; no session was touched`;
+    leave(signal in SIGNALS ? SIGNALS[signal as keyof typeof SIGNALS] : 1);
+  };
+  const onCrash = (error: unknown): void => {
+    words = `it crashed: ${error instanceof Error ? error.message : String(error)}. No session was touched; please report it`;
+    leave(1);
+  };
+  for (const signal of Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]) process.on(signal, onSignal);
+  process.on("uncaughtException", onCrash);
+  process.on("unhandledRejection", onCrash);
+  return {
+    words: () => words,
+    stop: () => {
+      for (const signal of Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]) process.off(signal, onSignal);
+      process.off("uncaughtException", onCrash);
+      process.off("unhandledRejection", onCrash);
+    },
+  };
+}
+
+function runChild(command: ResumeCommand): Promise<number> {
+  const [program = "", ...args] = command.argv;
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: "inherit", ...(command.cwd === null ? {} : { cwd: command.cwd }) });
+    child.on("error", (error) => reject(new Error(`${program} did not start: ${error.message}`)));
+    child.on("exit", (code, signal) => resolve(signal === null ? (code ?? 1) : 1));
+  });
+}
+
+/** Whether the locale shows more than ASCII; unset locales mostly do nowadays, the bare C locale does not. */
+function speaksUtf8(env: NodeJS.ProcessEnv): boolean {
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || "";
+  return locale === "" || /utf-?8/iu.test(locale);
+}

@@ -1,0 +1,587 @@
+import { copyText } from "../actions/clipboard.ts";
+import { editorCommand } from "../actions/editor.ts";
+import type { ActionContext } from "../actions/fork.ts";
+import { forkSession, planFork, revertSession, undoRevert } from "../actions/fork.ts";
+import {
+  goToPane,
+  insideTmux,
+  planResume,
+  type Place as ResumePlace,
+  resumeInTmux,
+  shellLine,
+} from "../actions/resume.ts";
+import type { Config } from "../memory/config.ts";
+import type { Opens } from "../session/document.ts";
+import type { Entry } from "../session/entry.ts";
+import type { SessionKey } from "../session/key.ts";
+import type { ResumeCommand, Snapshot } from "../session/snapshot.ts";
+import { cleanText } from "../session/untrusted.ts";
+import type { SourceAction, ViewName } from "../sources/source.ts";
+import { type ListRows, rowsSelector } from "../store/rows.ts";
+import type { Store } from "../store/store.ts";
+import {
+  GROUPS,
+  type MenuItem,
+  type OpenView,
+  type Overlay,
+  type Question,
+  SORTS,
+  type Toast,
+  type ViewState,
+} from "../store/view.ts";
+import { DocumentPane } from "./detail/document-pane.ts";
+import { TranscriptPane } from "./detail/transcript-pane.ts";
+import type { Pane } from "./pane.ts";
+
+/** What the screen can ask of the terminal it runs in. */
+export interface Terminal {
+  /** Gives the terminal to a child and takes it back, redrawn. */
+  lend(work: () => Promise<void>): Promise<void>;
+  /** Runs a program in the lent terminal; resolves with its exit code. */
+  run(command: ResumeCommand): Promise<number>;
+  /** Leaves the screen. */
+  quit(): void;
+  /** Stops the whole process group, as Ctrl-Z does. */
+  stop(): void;
+  output: NodeJS.WriteStream;
+}
+
+/** Where keys go. */
+export type PlaceName = "list" | "transcript" | "document";
+
+/** From here on list and transcript stand side by side (design §8). */
+export const SIDE_BY_SIDE_FROM = 100;
+const PREVIEW_WAIT_MS = 60;
+const TOAST_MS = 6000;
+
+/**
+ * What the keys do: changes the view, or calls an action. Reads the state as it is when it is called, never one captured at
+ * a drawing, because a burst of keys arrives at once.
+ */
+export class Screen {
+  readonly store: Store;
+  readonly context: ActionContext;
+  readonly config: Config;
+  readonly ascii: boolean;
+  readonly #terminal: Terminal;
+  readonly #rows: (state: ReturnType<Store["getState"]>) => ListRows;
+  #pane: { pane: Pane; open: OpenView; snapshot: Snapshot | null } | null = null;
+  #paneListeners = new Set<() => void>();
+  #columns = 80;
+  #preview: NodeJS.Timeout | null = null;
+  #toast: NodeJS.Timeout | null = null;
+
+  constructor(store: Store, context: ActionContext, config: Config, terminal: Terminal, ascii: boolean) {
+    this.store = store;
+    this.context = context;
+    this.config = config;
+    this.#terminal = terminal;
+    this.ascii = ascii;
+    this.#rows = rowsSelector(context.memory);
+    store.subscribe((state, before) => {
+      if (state.sessions !== before.sessions) this.#sessionsChanged();
+      if (state.view.open !== before.view.open) this.#openChanged();
+    });
+  }
+
+  // --- reading the state --------------------------------------------------------------------------------------------
+
+  rows(): ListRows {
+    return this.#rows(this.store.getState());
+  }
+
+  get view(): ViewState {
+    return this.store.getState().view;
+  }
+
+  place(): PlaceName {
+    if (this.view.focus === "list") return "list";
+    return this.#pane?.pane instanceof DocumentPane ? "document" : "transcript";
+  }
+
+  /** The session the keys are about: the open one when it has the keys, else the selected one. */
+  session(): Snapshot | null {
+    const { focus, open, selected } = this.view;
+    const key = focus === "detail" && open ? open.key : selected;
+    return key === null ? null : (this.store.getState().sessions.get(key) ?? null);
+  }
+
+  pane(): Pane | null {
+    return this.#pane?.pane ?? null;
+  }
+
+  transcript(): TranscriptPane | null {
+    const pane = this.#pane?.pane;
+    return pane instanceof TranscriptPane ? pane : null;
+  }
+
+  /** The entry under the cursor of an open transcript. */
+  entry(): Entry | null {
+    return this.view.focus === "detail" ? (this.transcript()?.selected() ?? null) : null;
+  }
+
+  subscribePane = (listener: () => void): (() => void) => {
+    this.#paneListeners.add(listener);
+    return () => this.#paneListeners.delete(listener);
+  };
+
+  sideBySide(): boolean {
+    return this.#columns >= SIDE_BY_SIDE_FROM;
+  }
+
+  resized(columns: number): void {
+    if (columns === this.#columns) return;
+    this.#columns = columns;
+    this.#schedulePreview();
+  }
+
+  // --- the view -----------------------------------------------------------------------------------------------------
+
+  set(part: Partial<ViewState>): void {
+    this.store.setState((state) => ({ view: { ...state.view, ...part } }));
+  }
+
+  overlay(overlay: Overlay | null): void {
+    this.set({ overlay });
+  }
+
+  say(text: string, tone: Toast["tone"] = "plain"): void {
+    this.set({ toast: { text: cleanText(text).replaceAll("\n", " "), tone } });
+    if (this.#toast) clearTimeout(this.#toast);
+    this.#toast = setTimeout(() => this.set({ toast: null }), TOAST_MS);
+    this.#toast.unref();
+  }
+
+  /** Runs something that may fail; what went wrong is said, never thrown. */
+  attempt(work: () => Promise<void>): void {
+    work().catch((error: unknown) => this.say(error instanceof Error ? error.message : String(error), "bad"));
+  }
+
+  select(key: SessionKey | null): void {
+    if (key === this.view.selected) return;
+    this.set({ selected: key });
+    this.#schedulePreview();
+  }
+
+  /** Filters as one types; the selection moves to the first session that is left. */
+  filter(text: string): void {
+    this.set({ filter: text });
+    const { keys } = this.rows();
+    if (this.view.selected === null || !keys.includes(this.view.selected)) this.select(keys[0] ?? null);
+  }
+
+  moveSelection(by: number): void {
+    const { keys } = this.rows();
+    if (keys.length === 0) return;
+    const at = this.view.selected === null ? -1 : keys.indexOf(this.view.selected);
+    const next = at < 0 ? 0 : Math.min(Math.max(0, at + by), keys.length - 1);
+    this.select(keys[next] ?? null);
+  }
+
+  openSelected(): void {
+    const { selected, open } = this.view;
+    if (selected === null) return;
+    if (open?.key === selected) this.set({ focus: "detail" });
+    else this.set({ focus: "detail", open: { key: selected, view: "timeline", of: null, ref: null } });
+    this.markSeen(selected);
+  }
+
+  /** One step out: the overlay, a branch, the transcript, the filter. False: there was nothing to leave. */
+  back(): boolean {
+    const { overlay, focus, open, filter } = this.view;
+    if (overlay) this.set({ overlay: null });
+    else if (focus === "detail" && open?.of) this.set({ open: { ...open, view: "timeline", of: null, ref: null } });
+    else if (focus === "detail") this.set({ focus: "list" });
+    else if (filter !== "") this.set({ filter: "" });
+    else return false;
+    return true;
+  }
+
+  views(): ViewName[] {
+    const open = this.view.open;
+    if (!open) return [];
+    try {
+      return this.context.live.reader(open.key).views(open.key);
+    } catch {
+      return [];
+    }
+  }
+
+  cycleView(by: 1 | -1): void {
+    const { open } = this.view;
+    const views = this.views();
+    if (!open || views.length === 0) return this.openSelected();
+    const at = views.findIndex((name) => name === open.view);
+    const view = views[(at + by + views.length) % views.length] ?? "timeline";
+    this.set({ focus: "detail", open: { key: open.key, view, of: null, ref: null } });
+  }
+
+  openTarget(opens: Opens): void {
+    const { open } = this.view;
+    if (!open) return;
+    const view = opens.view === "branch" ? "branch" : (this.views().find((name) => name === opens.view) ?? "timeline");
+    this.set({ focus: "detail", open: { key: open.key, view, of: opens.of ?? null, ref: opens.ref ?? null } });
+  }
+
+  /** Enter on a line of a document: opens what it points at, else its actions. */
+  openRow(): void {
+    const pane = this.#pane?.pane;
+    const target = pane instanceof DocumentPane ? pane.target() : null;
+    if (target?.open) this.openTarget(target.open);
+    else if (target?.target) this.actionMenu();
+  }
+
+  showWhy(): void {
+    const session = this.session();
+    if (session) this.overlay({ type: "why", key: session.key });
+  }
+
+  cycleSort(): void {
+    const sort = SORTS[(SORTS.indexOf(this.view.sort) + 1) % SORTS.length] ?? "updated";
+    this.set({ sort });
+    this.say(`sorted by ${sort}`);
+    this.#rememberList();
+  }
+
+  cycleGroup(): void {
+    const group = GROUPS[(GROUPS.indexOf(this.view.group) + 1) % GROUPS.length] ?? "none";
+    this.set({ group });
+    this.say(group === "none" ? "not grouped" : `grouped by ${group}`);
+    this.#rememberList();
+  }
+
+  toggleAll(): void {
+    this.set({ all: !this.view.all });
+    this.say(
+      this.view.all ? "all sessions, internal and superseded ones too" : "without internal and superseded sessions",
+    );
+  }
+
+  /** To the next session that needs the person, the one that has waited longest first. */
+  nextThatNeedsMe(): void {
+    const { sessions, view } = this.store.getState();
+    const waiting = this.rows()
+      .keys.flatMap((key) => sessions.get(key) ?? [])
+      .filter((one) => one.status === "needs-input" || one.status === "failed")
+      .sort((a, b) => rank(a) - rank(b) || (a.updatedAt ?? "").localeCompare(b.updatedAt ?? ""));
+    if (waiting.length === 0) return this.say("no session needs you", "good");
+    const at = waiting.findIndex((one) => one.key === view.selected);
+    const next = waiting[(at + 1) % waiting.length];
+    if (!next) return;
+    this.select(next.key);
+    if (view.focus === "detail") this.set({ open: { key: next.key, view: "timeline", of: null, ref: null } });
+  }
+
+  togglePin(): void {
+    const session = this.session();
+    if (!session) return;
+    const { memory } = this.context;
+    const pinned = memory.get("pinned", session.key) === null;
+    memory.set("pinned", session.key, pinned ? true : null);
+    this.#memoryChanged();
+    this.say(pinned ? "pinned to the top" : "no longer pinned");
+  }
+
+  /** The person has looked at it: a finished session is no longer new. */
+  markSeen(key: SessionKey): void {
+    const snapshot = this.store.getState().sessions.get(key);
+    if (!snapshot) return;
+    const mark = snapshot.extra.seenMark;
+    this.context.memory.set("seen", key, typeof mark === "string" ? mark : (snapshot.updatedAt ?? ""));
+    if (snapshot.status === "done") this.attempt(() => this.context.live.recheck());
+  }
+
+  // --- actions ------------------------------------------------------------------------------------------------------
+
+  fork(verb: "fork" | "revert"): void {
+    const session = this.session();
+    if (!session) return;
+    const entry = this.entry();
+    if (verb === "revert" && !entry)
+      return this.say("open the session and choose the entry to go back before", "plain");
+    const before = entry?.ref ?? null;
+    this.attempt(async () => {
+      const plan = await planFork(this.context, session.key, before);
+      if (!plan.allowed) return this.say(`no ${verb} here: ${plan.reason}`, "bad");
+      const says = [...plan.says];
+      if (verb === "revert") says.push(`${session.id} is folded away in forktail; u brings it back.`);
+      if (plan.status !== "idle") says.push(`The new session will be ${plan.status}.`);
+      this.#ask({
+        title: verb === "fork" ? "Fork this session?" : "Go back to before this entry?",
+        says,
+        warning: plan.ask,
+        verb,
+        run: () => this.attempt(() => this.#makeFork(verb, session.key, before)),
+      });
+    });
+  }
+
+  async #makeFork(verb: "fork" | "revert", key: SessionKey, before: string | null): Promise<void> {
+    const revert = verb === "revert" && before !== null;
+    const forked = revert
+      ? await revertSession(this.context, key, before)
+      : await forkSession(this.context, key, before);
+    this.#memoryChanged();
+    // The watcher will bring it; it is selected as soon as it is there.
+    this.set({ selected: forked.key, open: { key: forked.key, view: "timeline", of: null, ref: null } });
+    this.say(
+      `${revert ? "reverted" : "forked"}: ${forked.id}; r resumes it${revert ? ", u undoes it" : ""}. ${forked.notes.join(" ")}`,
+      "good",
+    );
+  }
+
+  undo(): void {
+    this.attempt(async () => {
+      const session = this.session();
+      const mine = session && (await undoRevert(this.context, session.key));
+      const undone = mine || (await undoRevert(this.context, null));
+      if (!undone) return this.say("there is no revert to undo");
+      this.#memoryChanged();
+      const { sessions } = this.store.getState();
+      this.set({ selected: undone.original, open: { key: undone.original, view: "timeline", of: null, ref: null } });
+      const title = sessions.get(undone.original)?.title ?? undone.original;
+      this.say(`${title} is back${undone.withdrawn ? "" : "; the copy went on and stays too"}`, "good");
+    });
+  }
+
+  resume(where?: ResumePlace): void {
+    const session = this.session();
+    if (!session) return;
+    this.attempt(async () => {
+      const plan = await planResume(this.context, session);
+      if (plan.kind === "cannot") return this.say(`not resumed: ${plan.reason}`, "bad");
+      if (plan.kind === "go") return goToPane(plan.pane, this.context.env);
+      const { env } = this.context;
+      const place = where ?? this.config.resumeIn ?? (insideTmux(env) ? "split" : "here");
+      const launch = (): void =>
+        this.attempt(() => this.#launch(plan.command, insideTmux(env) ? place : "here", plan.prepare));
+      if (plan.notes.length === 0) return launch();
+      this.#ask({
+        title: "Resume this session?",
+        says: [shellLine(plan.command), ...plan.notes],
+        warning: null,
+        verb: "resume",
+        run: launch,
+      });
+    });
+  }
+
+  async #launch(command: ResumeCommand, place: ResumePlace, prepare: (() => Promise<string[]>) | null): Promise<void> {
+    const did = (await prepare?.()) ?? [];
+    if (place !== "here") {
+      await resumeInTmux(command, place, this.context.env);
+      this.say([`resumed in a ${place === "split" ? "split" : "new window"}`, ...did].join("; "), "good");
+      return;
+    }
+    await this.lendTo(command);
+  }
+
+  /** Gives the terminal to a program and comes back with how it ended. */
+  async lendTo(command: ResumeCommand): Promise<void> {
+    let code = 0;
+    await this.#terminal.lend(async () => {
+      code = await this.#terminal.run(command);
+    });
+    const name = command.argv[0] ?? "";
+    this.say(code === 0 ? `back from ${name}` : `${name} ended with ${code}`, code === 0 ? "plain" : "bad");
+  }
+
+  chooseResumePlace(): void {
+    const items: MenuItem[] = insideTmux(this.context.env)
+      ? [
+          { label: "tmux split", run: () => this.resume("split") },
+          { label: "tmux window", run: () => this.resume("window") },
+          { label: "here, in place of this screen", run: () => this.resume("here") },
+        ]
+      : [{ label: "here, in place of this screen", run: () => this.resume("here") }];
+    this.overlay({ type: "menu", title: "Resume where?", items });
+  }
+
+  copyMenu(): void {
+    const session = this.session();
+    if (!session) return;
+    const entry = this.entry();
+    const copy = (what: string, text: string): MenuItem => ({
+      label: what,
+      note: text.split("\n")[0] ?? "",
+      run: () =>
+        this.attempt(async () => {
+          const took = await copyText(text, this.#terminal.output, this.context.env);
+          this.say(
+            took.length > 0
+              ? `${what} copied to ${took.join(" and ")}`
+              : "nothing took the text: it is too long for the terminal",
+            took.length > 0 ? "good" : "bad",
+          );
+        }),
+    });
+    const items = [copy("session id", session.id), copy("session key", session.key), copy("path", session.path)];
+    if (session.resume) items.unshift(copy("resume command", shellLine(session.resume)));
+    const block = entry?.text ? codeBlock(entry.text) : null;
+    if (block !== null) items.unshift(copy("code block", block));
+    if (entry?.text) items.unshift(copy("text of the entry", entry.text));
+    else if (entry?.call) items.unshift(copy("the call", JSON.stringify(entry.call.args, null, 2) ?? entry.call.name));
+    this.overlay({ type: "menu", title: "Copy", items });
+  }
+
+  openInEditor(): void {
+    const session = this.session();
+    if (!session) return;
+    const command = editorCommand(session.path, null, this.context.env);
+    if (command === null) return this.say("no editor: set $EDITOR to one that is on PATH", "bad");
+    this.attempt(() => this.lendTo({ argv: command, cwd: null }));
+  }
+
+  /** The source's own actions on this session, and on the row under the cursor. */
+  sourceActions(): { action: SourceAction; target: string | null }[] {
+    const session = this.session();
+    if (!session) return [];
+    const pane = this.#pane?.pane;
+    const target =
+      pane instanceof DocumentPane && this.view.focus === "detail" ? (pane.target()?.target ?? null) : null;
+    const view = this.view.open?.view;
+    return this.context.live
+      .reader(session.key)
+      .actions(session.key)
+      .filter((action) => action.view === undefined || (action.view === view && target !== null))
+      .map((action) => ({ action, target: action.view === undefined ? null : target }));
+  }
+
+  actionMenu(): void {
+    const actions = this.sourceActions();
+    if (actions.length === 0) return this.say("this session has no actions of its own");
+    const items = actions.map(({ action, target }) => ({
+      label: action.title,
+      ...(action.disabled === null ? {} : { note: action.disabled }),
+      run: () => this.startAction(action, target),
+    }));
+    this.overlay({ type: "menu", title: "Actions", items });
+  }
+
+  startAction(action: SourceAction, target: string | null): void {
+    if (action.disabled !== null) return this.say(`not now: ${action.disabled}`, "bad");
+    const values = Object.fromEntries(
+      action.inputs.map((input) => [input.name, input.initial ?? input.choices?.[0] ?? ""]),
+    );
+    if (action.inputs.length > 0) return this.overlay({ type: "form", action, target, values, field: 0 });
+    this.confirmAction(action, values, target);
+  }
+
+  confirmAction(action: SourceAction, values: Record<string, string>, target: string | null): void {
+    this.#ask({
+      title: `${action.title}?`,
+      says: action.says(values, target),
+      warning: null,
+      verb: action.title.toLowerCase(),
+      run: () =>
+        this.attempt(async () => {
+          const did = await action.run(values, target);
+          this.say(did.join("; ") || "done", "good");
+          this.#pane?.pane.refresh();
+        }),
+    });
+  }
+
+  quit(): void {
+    this.#terminal.quit();
+  }
+
+  stop(): void {
+    this.#terminal.stop();
+  }
+
+  close(): void {
+    this.#pane?.pane.close();
+    if (this.#preview) clearTimeout(this.#preview);
+    if (this.#toast) clearTimeout(this.#toast);
+  }
+
+  #ask(question: Question): void {
+    this.overlay({ type: "confirm", question });
+  }
+
+  #memoryChanged(): void {
+    this.store.setState({ memoryRevision: this.context.memory.revision });
+  }
+
+  #rememberList(): void {
+    const { sort, group } = this.view;
+    this.context.memory.set("view", "list", { sort, group });
+  }
+
+  // --- following the sessions ---------------------------------------------------------------------------------------
+
+  #sessionsChanged(): void {
+    const { sessions, view } = this.store.getState();
+    if (view.selected === null) {
+      const first = this.rows().keys[0];
+      if (first !== undefined) this.select(first);
+    } else if (!sessions.has(view.selected) && !this.context.memory.get("copied", view.selected)) {
+      // It is gone: the one that now stands in its place is nearest.
+      this.select(this.rows().keys[0] ?? null);
+    }
+    const open = this.#pane;
+    if (!open) return;
+    const snapshot = sessions.get(open.open.key) ?? null;
+    if (snapshot !== open.snapshot) {
+      open.snapshot = snapshot;
+      open.pane.refresh();
+    }
+  }
+
+  #schedulePreview(): void {
+    if (this.#preview) clearTimeout(this.#preview);
+    this.#preview = setTimeout(() => {
+      const { selected, open, focus } = this.view;
+      if (!this.sideBySide() || focus !== "list" || selected === null || open?.key === selected) return;
+      this.set({ open: { key: selected, view: "timeline", of: null, ref: null } });
+    }, PREVIEW_WAIT_MS);
+    this.#preview.unref();
+  }
+
+  #openChanged(): void {
+    const { open } = this.view;
+    const before = this.#pane;
+    if (before && open && sameOpen(before.open, open)) return;
+    before?.pane.close();
+    this.#pane = open
+      ? { open, pane: this.#newPane(open), snapshot: this.store.getState().sessions.get(open.key) ?? null }
+      : null;
+    for (const listener of [...this.#paneListeners]) listener();
+  }
+
+  #newPane(open: OpenView): Pane {
+    const failed = (message: string): void => this.say(message);
+    const { live } = this.context;
+    const { view } = open;
+    if (view === "timeline" || view === "context" || view === "branch") {
+      return new TranscriptPane({
+        open: async () => live.reader(open.key).transcript(open.key),
+        view,
+        of: open.of,
+        ref: open.ref,
+        ascii: this.ascii,
+        clock: () => this.store.getState().clock,
+        failed,
+      });
+    }
+    return new DocumentPane({
+      read: async () => live.reader(open.key).document(open.key, view),
+      ascii: this.ascii,
+      failed,
+    });
+  }
+}
+
+function sameOpen(a: OpenView, b: OpenView): boolean {
+  return a.key === b.key && a.view === b.view && a.of === b.of && a.ref === b.ref;
+}
+
+function rank(snapshot: Snapshot): number {
+  return snapshot.status === "needs-input" ? 0 : 1;
+}
+
+/** The first fenced block of a Markdown text, without its fences. */
+function codeBlock(text: string): string | null {
+  return /^(?:```|~~~)[^\n]*\n([\s\S]*?)^(?:```|~~~)/mu.exec(text)?.[1] ?? null;
+}

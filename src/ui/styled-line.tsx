@@ -1,0 +1,25 @@
+import { Text } from "ink";
+import { createElement, memo, useContext } from "react";
+import { STATUSES, type StatusName } from "../session/status.ts";
+import { Appearance } from "./appearance.ts";
+import type { Span } from "./text/line.ts";
+import { lookOf, type TextLook, type Theme } from "./theme.ts";
+
+interface Props {
+  /** A span that shows a status takes that status's colour in place of its style's. */
+  line: readonly (Span & { tone?: StatusName })[];
+}
+
+/** One row of the screen, already cut to its width. Drawn again only when it is another line. */
+export const StyledLine = memo(function StyledLine({ line }: Props) {
+  const { theme } = useContext(Appearance);
+  // An empty row still takes a row.
+  if (line.length === 0) return <Text> </Text>;
+  // Spans are told apart by their place alone, so they are children, not a list that would need keys.
+  const spans = line.map((piece) => createElement(Text, look(piece, theme), piece.text));
+  return createElement(Text, { wrap: "truncate-end" }, ...spans);
+});
+
+function look(piece: Span & { tone?: StatusName }, theme: Theme): TextLook {
+  return piece.tone ? theme.tones[STATUSES[piece.tone].tone] : lookOf(piece, theme);
+}

@@ -33,7 +33,9 @@ export function passes(snapshot: Snapshot, filter: Filter, facts: FilterFacts): 
   return filter.terms.every(({ field, value }) => {
     switch (field) {
       case "agent":
-        return has(snapshot.agent, value) || has(snapshot.source, value) || snapshot.panes.some((p) => has(p.agent, value));
+        return (
+          has(snapshot.agent, value) || has(snapshot.source, value) || snapshot.panes.some((p) => has(p.agent, value))
+        );
       case "status":
         return statusMatches(snapshot, value);
       case "project":

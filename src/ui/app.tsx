@@ -39,6 +39,7 @@ export function App({ screen, keymap, look }: Props) {
   useEffect(() => screen.resized(columns), [screen, columns]);
 
   useInput((input, key) => {
+    screen.unsay();
     for (const name of keyNames(input, key)) {
       const owner = screen.view.overlay;
       if (owner) {

@@ -152,6 +152,11 @@ export class Screen {
     this.#toast.unref();
   }
 
+  /** The next key takes a message away: it was read, or is in the way. */
+  unsay(): void {
+    if (this.view.toast) this.set({ toast: null });
+  }
+
   /** Runs something that may fail; what went wrong is said, never thrown. */
   attempt(work: () => Promise<void>): void {
     work().catch((error: unknown) => this.say(error instanceof Error ? error.message : String(error), "bad"));
@@ -210,8 +215,11 @@ export class Screen {
   cycleView(by: 1 | -1): void {
     const { open } = this.view;
     const views = this.views();
-    if (!open || views.length === 0) return this.openSelected();
-    const at = views.findIndex((name) => name === open.view);
+    if (!open || views.length === 0) {
+      this.openSelected();
+      return;
+    }
+    const at = open.view === "branch" ? -1 : views.indexOf(open.view);
     const view = views[(at + by + views.length) % views.length] ?? "timeline";
     this.set({ focus: "detail", open: { key: open.key, view, of: null, ref: null } });
   }
@@ -264,7 +272,10 @@ export class Screen {
       .keys.flatMap((key) => sessions.get(key) ?? [])
       .filter((one) => one.status === "needs-input" || one.status === "failed")
       .sort((a, b) => rank(a) - rank(b) || (a.updatedAt ?? "").localeCompare(b.updatedAt ?? ""));
-    if (waiting.length === 0) return this.say("no session needs you", "good");
+    if (waiting.length === 0) {
+      this.say("no session needs you", "good");
+      return;
+    }
     const at = waiting.findIndex((one) => one.key === view.selected);
     const next = waiting[(at + 1) % waiting.length];
     if (!next) return;
@@ -297,12 +308,17 @@ export class Screen {
     const session = this.session();
     if (!session) return;
     const entry = this.entry();
-    if (verb === "revert" && !entry)
-      return this.say("open the session and choose the entry to go back before", "plain");
+    if (verb === "revert" && !entry) {
+      this.say("open the session and choose the entry to go back before");
+      return;
+    }
     const before = entry?.ref ?? null;
     this.attempt(async () => {
       const plan = await planFork(this.context, session.key, before);
-      if (!plan.allowed) return this.say(`no ${verb} here: ${plan.reason}`, "bad");
+      if (!plan.allowed) {
+        this.say(`no ${verb} here: ${plan.reason}`, "bad");
+        return;
+      }
       const says = [...plan.says];
       if (verb === "revert") says.push(`${session.id} is folded away in forktail; u brings it back.`);
       if (plan.status !== "idle") says.push(`The new session will be ${plan.status}.`);
@@ -335,7 +351,10 @@ export class Screen {
       const session = this.session();
       const mine = session && (await undoRevert(this.context, session.key));
       const undone = mine || (await undoRevert(this.context, null));
-      if (!undone) return this.say("there is no revert to undo");
+      if (!undone) {
+        this.say("there is no revert to undo");
+        return;
+      }
       this.#memoryChanged();
       const { sessions } = this.store.getState();
       this.set({ selected: undone.original, open: { key: undone.original, view: "timeline", of: null, ref: null } });
@@ -349,7 +368,10 @@ export class Screen {
     if (!session) return;
     this.attempt(async () => {
       const plan = await planResume(this.context, session);
-      if (plan.kind === "cannot") return this.say(`not resumed: ${plan.reason}`, "bad");
+      if (plan.kind === "cannot") {
+        this.say(`not resumed: ${plan.reason}`, "bad");
+        return;
+      }
       if (plan.kind === "go") return goToPane(plan.pane, this.context.env);
       const { env } = this.context;
       const place = where ?? this.config.resumeIn ?? (insideTmux(env) ? "split" : "here");
@@ -428,7 +450,10 @@ export class Screen {
     const session = this.session();
     if (!session) return;
     const command = editorCommand(session.path, null, this.context.env);
-    if (command === null) return this.say("no editor: set $EDITOR to one that is on PATH", "bad");
+    if (command === null) {
+      this.say("no editor: set $EDITOR to one that is on PATH", "bad");
+      return;
+    }
     this.attempt(() => this.lendTo({ argv: command, cwd: null }));
   }
 
@@ -449,7 +474,10 @@ export class Screen {
 
   actionMenu(): void {
     const actions = this.sourceActions();
-    if (actions.length === 0) return this.say("this session has no actions of its own");
+    if (actions.length === 0) {
+      this.say("this session has no actions of its own");
+      return;
+    }
     const items = actions.map(({ action, target }) => ({
       label: action.title,
       ...(action.disabled === null ? {} : { note: action.disabled }),
@@ -459,11 +487,17 @@ export class Screen {
   }
 
   startAction(action: SourceAction, target: string | null): void {
-    if (action.disabled !== null) return this.say(`not now: ${action.disabled}`, "bad");
+    if (action.disabled !== null) {
+      this.say(`not now: ${action.disabled}`, "bad");
+      return;
+    }
     const values = Object.fromEntries(
       action.inputs.map((input) => [input.name, input.initial ?? input.choices?.[0] ?? ""]),
     );
-    if (action.inputs.length > 0) return this.overlay({ type: "form", action, target, values, field: 0 });
+    if (action.inputs.length > 0) {
+      this.overlay({ type: "form", action, target, values, field: 0 });
+      return;
+    }
     this.confirmAction(action, values, target);
   }
 

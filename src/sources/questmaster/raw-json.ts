@@ -30,6 +30,35 @@ export function membersOf(text: string): Map<string, RawJson> {
   return members;
 }
 
+/** The members that came through whole of a JSON object whose end was cut off. Empty when it does not begin like one. */
+export function prefixMembers(text: string): Map<string, RawJson> {
+  const members = new Map<string, RawJson>();
+  let at = skipSpace(text, 0);
+  if (text[at] !== "{") return members;
+  at = skipSpace(text, at + 1);
+  while (text[at] === '"') {
+    const keyEnd = endOfString(text, at);
+    const colon = skipSpace(text, keyEnd);
+    const from = skipSpace(text, colon + 1);
+    const end = endOfValue(text, from);
+    const next = skipSpace(text, end);
+    // Only a comma or the closing brace behind it proves that a value is whole.
+    if (text[colon] !== ":" || (text[next] !== "," && text[next] !== "}")) break;
+    try {
+      members.set(String(JSON.parse(text.slice(at, keyEnd))), checked(text.slice(from, end)));
+    } catch {
+      break;
+    }
+    at = skipSpace(text, next + 1);
+  }
+  return members;
+}
+
+function checked(raw: RawJson): RawJson {
+  checkJson(raw);
+  return raw;
+}
+
 /** The elements of a JSON array, or null when it is none. The text is a value that was cut out of valid JSON. */
 export function elementsOf(raw: RawJson): RawJson[] | null {
   if (raw[0] !== "[") return null;

@@ -1,6 +1,4 @@
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { stateDirectory } from "../../memory/state-directory.ts";
 import { type Evidence, noEvidence } from "../../probe/evidence.ts";
 import type { Document } from "../../session/document.ts";
 import type { SessionKey } from "../../session/key.ts";
@@ -21,6 +19,7 @@ import type {
 import { actionsOf } from "./actions.ts";
 import { eventsDocument, infoDocument, type Member, teamDocument } from "./documents.ts";
 import { type EventLog, eventLogFold } from "./event-log.ts";
+import { hookRoot } from "./hook-root.ts";
 import { isHooked, type Presence, presenceOf } from "./liveness.ts";
 import { parentID, sessionType } from "./manifest.ts";
 import { sessionStateDir, sessionStateLogPath, stateRoot } from "./paths.ts";
@@ -31,11 +30,6 @@ import { type Held, type Kin, NAME, snapshotOf } from "./snapshot.ts";
 
 /** Sessions read before the first rows are shown. */
 const BATCH = 64;
-
-/** Where `forktail hook` writes sessions that no questmaster started: our own directory, never questmaster's. */
-export function hookRoot(env: NodeJS.ProcessEnv): string {
-  return join(stateDirectory(env), "hooks");
-}
 
 /** questmaster's sessions, and those that our own hooks report (questmaster.md). */
 export const questmasterSource: Source = {

@@ -433,7 +433,9 @@ export class TranscriptPane implements Pane {
     const paired =
       entry.kind === "call" ? (pair?.result ?? null) : entry.kind === "result" ? (pair?.call ?? null) : null;
     const fold = this.#foldOf(entry);
-    const apart = at > 0 && (entry.kind === "message" || entry.kind === "compaction");
+    // The empty line stands behind what comes before a prompt, so that going to the prompt lands on it.
+    const next = this.#entries[at + 1]?.kind;
+    const apart = next === "message" || next === "compaction";
     const key = `${this.#width}.${fold}.${paired?.ref ?? ""}.${this.#options.clock()}.${apart}`;
     const known = this.#layouts.get(entry);
     if (known?.key === key) return known.lines;
@@ -446,7 +448,7 @@ export class TranscriptPane implements Pane {
       paired,
     });
     const found = this.#search === "" ? laid : laid.map((line) => highlight(line, this.#search));
-    const lines = apart ? [[], ...found] : found.length > 0 ? found : [[]];
+    const lines = apart ? [...found, []] : found.length > 0 ? found : [[]];
     this.#layouts.set(entry, { key, lines });
     return lines;
   }

@@ -3,6 +3,7 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync,
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { noEvidence } from "../../../src/probe/evidence.ts";
+import { hookRoot } from "../../../src/sources/questmaster/hook-root.ts";
 import {
   manifestText,
   newManifest,
@@ -12,7 +13,7 @@ import {
   sessionStateText,
   setExtra,
 } from "../../../src/sources/questmaster/index.ts";
-import { hookRoot, questmasterSource } from "../../../src/sources/questmaster/source.ts";
+import { questmasterSource } from "../../../src/sources/questmaster/source.ts";
 import { temporaryDirectory } from "../../support/temp.ts";
 import { treeHash } from "../../support/tree-hash.ts";
 import { type ExpectedSession, expected, referenceNow, stateRootCopy } from "./expected.ts";

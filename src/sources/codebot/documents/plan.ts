@@ -1,0 +1,40 @@
+import type { Block, Document } from "../../../session/document.ts";
+import { cleanLine } from "../../../session/untrusted.ts";
+import type { SessionState } from "../fold.ts";
+import { isoOf } from "../go-time.ts";
+import { planText } from "../state-entries.ts";
+import { minute } from "./numbers.ts";
+
+/** The plan's text, and when plan mode was entered and left (codebot.md §9). */
+export function planDocument(state: SessionState, plan: { text: string; title: string } | null): Document {
+  const { chain } = state;
+  const changes = state.entries.filter((facts) => facts.plan !== undefined);
+  const blocks: Block[] = [
+    {
+      type: "fields",
+      rows: [
+        { label: "phase", value: cleanLine(chain.plan?.phase ?? "off") },
+        { label: "plan", value: cleanLine(chain.planSlug) || "–" },
+        { label: "approval before", value: cleanLine(chain.plan?.preMode ?? "") || "–" },
+        { label: "title", value: plan === null ? "–" : cleanLine(plan.title) },
+      ],
+    },
+    plan === null
+      ? {
+          type: "text",
+          text: chain.planSlug === "" ? "No plan is linked to this session." : "The plan's file is not there.",
+          tone: "warn",
+        }
+      : { type: "text", text: plan.text, markdown: true },
+    { type: "heading", text: "plan mode" },
+    {
+      type: "table",
+      columns: [{ title: "time" }, { title: "what", flexible: true }],
+      rows: changes.map((facts) => ({
+        cells: [minute(isoOf(facts.time)), facts.plan === undefined ? "" : cleanLine(planText(facts.plan))],
+        open: { view: "branch", of: facts.id, ref: facts.id },
+      })),
+    },
+  ];
+  return { title: "plan", blocks };
+}

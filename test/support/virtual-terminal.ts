@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { modernWidths } from "./unicode-widths.ts";
 
 // The package's types promise a named export that its CommonJS build hides from `import`.
 const xterm: typeof import("@xterm/headless") = createRequire(import.meta.url)("@xterm/headless");
@@ -39,6 +40,8 @@ export class VirtualTerminal {
       scrollback: 1000,
       convertEol: lineDiscipline,
     });
+    this.terminal.unicode.register(modernWidths);
+    this.terminal.unicode.activeVersion = modernWidths.version;
     this.terminal.onScroll(() => {
       if (this.alternate) this.#scrolled += 1;
     });

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { CannotOpen, type OpenFailure, openRegular } from "./open.ts";
 
@@ -35,7 +36,7 @@ export interface Folded<S> {
   birthtimeMs: number;
   /** End of the last whole record. */
   offset: number;
-  /** The last bytes before `offset`, hex: an in-place rewrite is noticed by them. */
+  /** Hash of the last bytes before `offset`: an in-place rewrite, or a new file with a used inode, is noticed by it. */
   guard: string;
   state: S;
 }
@@ -44,7 +45,8 @@ export type Advanced<S> =
   | { ok: true; folded: Folded<S>; changed: boolean }
   | { ok: false; kind: OpenFailure; message: string };
 
-const GUARD_BYTES = 32;
+/** Records often end alike (`"dur_ms":1000}`): the piece is long enough to hold what tells them apart. */
+const GUARD_BYTES = 1024;
 
 /**
  * Brings `before` up to date with the file: O(new bytes) when it only grew, from the start when it was replaced,
@@ -79,7 +81,7 @@ export function* advanceFile<S>(
 
 function guardAt(bytes: ByteSource, offset: number): string {
   const length = Math.min(GUARD_BYTES, offset);
-  return length === 0 ? "" : bytes.read(offset - length, length).toString("hex");
+  return length === 0 ? "" : hash("sha1", bytes.read(offset - length, length));
 }
 
 /** Runs a fold to its end at once: for tests, workers and one-shot commands. */

@@ -4,6 +4,7 @@ import { cleanLine, cleanText } from "../../session/untrusted.ts";
 import type { Order } from "./actions.ts";
 import { type Channel, disabledReason, type Verb } from "./channel.ts";
 import { CommandFailed, sendCommand } from "./command.ts";
+import { refuseIfHeld } from "./held.ts";
 import type { HerrscherRoot } from "./root.ts";
 import type { RowFacts } from "./row.ts";
 import { readStateFile, type StateContent } from "./state-file.ts";
@@ -53,6 +54,7 @@ async function give(root: HerrscherRoot, channel: Channel, order: Order): Promis
 
 /** The program takes the same words. Its state directory is told by its own variable; a `.env` elsewhere is not its business. */
 async function runHerrscher(root: HerrscherRoot, program: string, order: Order): Promise<string> {
+  await refuseIfHeld(root.dir, { env: root.env, statePath: root.statePath });
   const env = { ...root.env, HERRSCHER_STATE_DIR: root.dir };
   const { code, stderr, stdout } = await runProgram(program, order.argv, {
     env,

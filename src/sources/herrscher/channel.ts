@@ -12,7 +12,8 @@ export function channelOf(daemon: Daemon | null, program: string | null, ownName
   if (daemon.world === "ours" && daemon.state === "up") return { by: "socket" };
   if (daemon.world === "other") return none("the socket belongs to a daemon with other sessions: it gets nothing");
   if (daemon.world === "foreign") return none("the socket is not one of this user: it gets nothing");
-  if (daemon.world === "untold" && daemon.state === "up") return { by: "socket" };
+  if (daemon.world === "untold")
+    return none("nothing proves that the daemon behind the socket is this root's: it gets nothing");
   if (daemon.state === "up") return none(`a daemon runs, but its socket does not answer: ${daemon.why.at(-1) ?? ""}`);
   if (daemon.state === "unknown") return none(`it is not known whether a daemon runs: ${daemon.why[0] ?? ""}`);
   if (!ownName) return none("no daemon runs, and the herrscher program cannot be told of this state file");

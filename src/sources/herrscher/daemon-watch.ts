@@ -126,7 +126,8 @@ export class DaemonWatch {
         this.#tell();
       },
     });
-    this.#feed.nudge();
+    // Before the first look it is not known which sockets are meant; that look nudges.
+    if (this.#identity !== "") this.#feed.nudge();
   }
 
   feedState(): FeedState | null {

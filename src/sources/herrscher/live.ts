@@ -40,6 +40,8 @@ export class EventFeed {
   #timer: NodeJS.Timeout | null = null;
   #waitMs: number;
   #attempting = false;
+  /** Nudged during an attempt, which may have looked too early. */
+  #again = false;
   #closed = false;
   #state: FeedState = { connected: false, why: "not connected yet" };
 
@@ -55,7 +57,11 @@ export class EventFeed {
 
   /** Tries now unless connected: at the start, and when lock or socket changed. */
   nudge(): void {
-    if (this.#closed || this.#socket !== null || this.#attempting) return;
+    if (this.#closed || this.#socket !== null) return;
+    if (this.#attempting) {
+      this.#again = true;
+      return;
+    }
     this.#waitMs = this.#times.leastWaitMs;
     void this.#attempt();
   }
@@ -83,6 +89,9 @@ export class EventFeed {
       this.#connect(path);
     } finally {
       this.#attempting = false;
+      const again = this.#again;
+      this.#again = false;
+      if (again) this.nudge();
     }
   }
 

@@ -3,18 +3,21 @@ import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Evidence } from "../../probe/evidence.ts";
 import { findProgram } from "../../probe/program.ts";
-import { type SessionKey, sessionKey } from "../../session/key.ts";
+import type { SessionKey } from "../../session/key.ts";
 import type { Problem } from "../../session/problem.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
-import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
+import { cleanLine } from "../../session/untrusted.ts";
 import type { Delta, Root, Services, Watched } from "../source.ts";
 import { availableTo, type Channel, channelOf } from "./channel.ts";
 import { places } from "./cohort.ts";
 import { DaemonWatch } from "./daemon-watch.ts";
+import { fallen } from "./fell-away.ts";
+import { keysOf } from "./keys.ts";
 import { isValidName, participantsPath, transcriptPath } from "./names.ts";
 import { readParticipants } from "./participants.ts";
+import { defaultDirectory, stateFileOf } from "./place.ts";
 import { planResume, type ResumePlan } from "./resume.ts";
-import { blankFacts, type FellAway, type NameFiles, NO_FILES, type RowFacts } from "./row.ts";
+import { blankFacts, type NameFiles, NO_FILES, type RowFacts } from "./row.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { BadState, readStateFile, type StateContent, type StateRow } from "./state-file.ts";
 import { tornTail, transcriptFold, transcriptSums } from "./transcript-fold.ts";
@@ -323,47 +326,4 @@ export class HerrscherRoot {
   close(): void {
     this.daemon.close();
   }
-}
-
-/** herrscher's own place: `$HERRSCHER_STATE_DIR`, else under the home directory; null without either (herrscher.md §1). */
-export function defaultDirectory(env: NodeJS.ProcessEnv): string | null {
-  if (env.HERRSCHER_STATE_DIR) return env.HERRSCHER_STATE_DIR;
-  return env.HOME ? join(env.HOME, ".config", "herrscher") : null;
-}
-
-/** A root is the directory of the state file; the file itself will do, because a daemon may be told any name. */
-function stateFileOf(path: string): string {
-  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? path : join(path, "state.json");
-}
-
-/**
- * The keys of the rows. The id is the name; of equal names the later ones get `#2`, `#3` …, and a row without a
- * name gets `#` and its place, which no valid name can be.
- */
-function keysOf(rows: readonly StateRow[], root: Root): Map<StateRow, SessionKey> {
-  const keys = new Map<StateRow, SessionKey>();
-  const taken = new Set<string>();
-  for (const row of rows) {
-    const plain = cutCodePoints(cleanLine(row.session.name), 100) || `#${row.n}`;
-    let id = plain;
-    for (let n = 2; taken.has(id); n += 1) id = `${plain}#${n}`;
-    taken.add(id);
-    keys.set(row, sessionKey(NAME, root.index, id));
-  }
-  return keys;
-}
-
-/** What a rewrite took away, added to what earlier ones took. A file that only grew has lost nothing. */
-function fallen(before: NameFiles | null, now: NameFiles["transcript"]): FellAway | null {
-  const earlier = before?.fellAway ?? null;
-  const old = before?.transcript ?? null;
-  if (old === null || now === null || (now.ino === old.ino && now.sums.entries >= old.sums.entries)) return earlier;
-  const entries = Math.max(0, old.sums.entries - now.sums.entries);
-  if (entries === 0) return earlier;
-  const tokens = old.sums.tokensIn + old.sums.tokensOut - now.sums.tokensIn - now.sums.tokensOut;
-  return {
-    entries: entries + (earlier?.entries ?? 0),
-    cost: Math.max(0, old.sums.cost - now.sums.cost) + (earlier?.cost ?? 0),
-    tokens: Math.max(0, tokens) + (earlier?.tokens ?? 0),
-  };
 }

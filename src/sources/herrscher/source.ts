@@ -20,8 +20,9 @@ import type {
 import { actionsOf } from "./actions.ts";
 import { carryOut } from "./carry.ts";
 import { eventsDocument, infoDocument, teamDocument, usageDocument } from "./documents.ts";
+import { defaultDirectory } from "./place.ts";
 import { requestsOf, turnsOf } from "./requests.ts";
-import { defaultDirectory, type HeldRow, HerrscherRoot } from "./root.ts";
+import { type HeldRow, HerrscherRoot } from "./root.ts";
 import { HerrscherTranscript } from "./timeline.ts";
 import { transcriptFold } from "./transcript-fold.ts";
 

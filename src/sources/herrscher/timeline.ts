@@ -28,7 +28,10 @@ interface Index {
   tail: Placed | null;
 }
 
-const GUARD_BYTES = 32;
+/** Many lines end alike: only a longer piece tells a rewritten file from one that grew. */
+const GUARD_BYTES = 1024;
+/** So many of the last entries a cursor names: an unfinished last line may be gone again. */
+const MOST_REFS = 8;
 const MOST_CACHED = 8000;
 const NOWHERE = "0";
 
@@ -73,9 +76,9 @@ export class HerrscherTranscript implements Transcript {
       if (entry !== null) entries.push(entry);
     }
     const first = placed[from];
-    const last = placed[to - 1];
-    const before = first !== undefined ? `<${first.ref}` : last !== undefined ? `>${last.ref}` : NOWHERE;
-    return pageOf(entries, from, placed.length - to, before, last !== undefined ? `>${last.ref}` : before);
+    const after = to === 0 ? NOWHERE : `>${namesBefore(placed, to)}`;
+    const before = first === undefined ? after : `<${first.ref}`;
+    return pageOf(entries, from, placed.length - to, before, after);
   }
 
   /** Brings the index up to date with the open file: from its end when it only grew, else anew. */
@@ -153,9 +156,16 @@ function windowOf({ at, limit }: PageRequest, placed: readonly Placed[]): [numbe
 }
 
 function placeOf(cursor: string, placed: readonly Placed[]): number {
-  const at = placed.findLastIndex((one) => one.ref === cursor.slice(1));
-  if (at < 0) return 0;
-  return cursor.startsWith(">") ? at + 1 : at;
+  for (const ref of cursor.slice(1).split(",")) {
+    const at = placed.findLastIndex((one) => one.ref === ref);
+    if (at >= 0) return cursor.startsWith(">") ? at + 1 : at;
+  }
+  return 0;
+}
+
+function namesBefore(placed: readonly Placed[], to: number): string {
+  const names = placed.slice(Math.max(0, to - MOST_REFS), to).map((one) => one.ref);
+  return names.reverse().join(",");
 }
 
 function pageOf(entries: Entry[], above: number, below: number, before: string, after: string): Page {

@@ -99,6 +99,48 @@ describe("compaction in the act", () => {
   });
 });
 
+describe("a file that was replaced by one that looks grown", () => {
+  const line = (n: number): string =>
+    formatTranscriptLine(
+      blankTranscriptEntry({
+        role: "assistant",
+        text: `${n}`.padStart(4, "0"),
+        cost: 0.25,
+        tokensIn: 100,
+        tokensOut: 2000,
+        durMs: 1000,
+      }),
+    );
+  const content = (from: number, to: number): string =>
+    Array.from({ length: to - from }, (_, n) => line(from + n)).join("");
+
+  it("is read anew, though its lines end alike and its inode is the same", async () => {
+    const path = join(temporaryDirectory(), "t.jsonl");
+    writeFileSync(path, content(0, 20));
+    const files = new LocalFoldedFiles();
+    const transcript = new HerrscherTranscript(path);
+    const all = { view: "timeline", at: { edge: "start" }, limit: 100 } as const;
+    await files.advance(transcriptFold, path);
+    const first = await transcript.page(all);
+    writeFileSync(path, content(15, 40));
+    const folded = await files.advance(transcriptFold, path);
+    expect(folded.ok && folded.folded.state.whole).toMatchObject({ entries: 25, cost: 6.25, lastText: "0039" });
+    const page = await transcript.page({ view: "timeline", at: { after: first.after }, limit: 100 });
+    expect(page.entries.map((entry) => entry.text)).toEqual(Array.from({ length: 20 }, (_, n) => `00${20 + n}`));
+  });
+
+  it("a last line that was shown before it was glued to the next is left behind, and nothing comes twice", async () => {
+    const path = join(temporaryDirectory(), "t.jsonl");
+    writeFileSync(path, content(0, 3).trimEnd());
+    const transcript = new HerrscherTranscript(path);
+    const first = await transcript.page({ view: "timeline", at: { edge: "start" }, limit: 100 });
+    expect(first.entries).toHaveLength(3);
+    writeFileSync(path, `${content(3, 4)}${content(4, 5)}`, { flag: "a" });
+    const next = await transcript.page({ view: "timeline", at: { after: first.after }, limit: 100 });
+    expect(next.entries.map((entry) => entry.text)).toEqual(["0004"]);
+  });
+});
+
 describe("pages", () => {
   const path = (): string => {
     const file = join(temporaryDirectory(), "t.jsonl");

@@ -31,7 +31,9 @@ export async function buildAll({ root = ROOT, outdir = join(root, "dist"), types
 }
 
 async function bundle(root, outdir, libraries) {
-  const program = existsSync(join(root, "src/cli.ts")) ? { forktail: join(root, "src/cli.ts") } : {};
+  const program = existsSync(join(root, "src/cli.ts"))
+    ? { forktail: join(root, "src/cli.ts"), "fold-worker": join(root, "src/live/fold-worker.ts") }
+    : {};
   const entryPoints = {
     ...program,
     ...Object.fromEntries(libraries.map((name) => [name, join(root, "src/sources", name, "index.ts")])),

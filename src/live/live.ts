@@ -1,4 +1,3 @@
-import { LocalFoldedFiles } from "../files/folded-files.ts";
 import type { Memory } from "../memory/memory.ts";
 import { now } from "../probe/clock.ts";
 import { type Evidence, noEvidence, type ProbeName } from "../probe/evidence.ts";
@@ -7,6 +6,7 @@ import type { SessionKey } from "../session/key.ts";
 import { parseKey } from "../session/key.ts";
 import type { Problem } from "../session/problem.ts";
 import type { Delta, Root, Services, Source, SourceReader } from "../sources/source.ts";
+import { IndexedFoldedFiles } from "./indexed-files.ts";
 import { Watcher, type WatcherFacts, type WatchTrouble } from "../watch/watcher.ts";
 
 export interface LiveOptions {
@@ -44,6 +44,7 @@ interface Running {
 export class Live {
   readonly #options: LiveOptions;
   readonly #running: Running[];
+  readonly #files: IndexedFoldedFiles;
   #watcher: Watcher | null = null;
   #probe: NodeJS.Timeout | null = null;
   #evidence: Evidence;
@@ -53,8 +54,9 @@ export class Live {
   constructor(options: LiveOptions) {
     this.#options = options;
     const { env, memory } = options;
+    this.#files = new IndexedFoldedFiles(memory.directory);
     const services: Services = {
-      files: new LocalFoldedFiles(),
+      files: this.#files,
       env,
       seen: (key) => memory.get("seen", key),
       copiedFrom: (key) => memory.get("copied", key),
@@ -105,6 +107,7 @@ export class Live {
       one.reader.onLive?.((delta) => this.#commit(one, delta));
     }
     await this.scan(sink);
+    void this.#files.save();
     this.#watcher.add(this.#running.flatMap((one) => one.reader.watched()));
     if (this.#needs().size > 0 && !this.#closed) {
       this.#probe = setInterval(() => void this.#tickAll(), PROBE_MS);
@@ -125,6 +128,7 @@ export class Live {
     for (const one of this.#running) if (one.recheck) clearTimeout(one.recheck);
     await this.#watcher?.close();
     await Promise.all(this.#running.map((one) => one.turn.then(() => one.reader.close())));
+    await this.#files.close();
   }
 
   #needs(): Set<ProbeName> {

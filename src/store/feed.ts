@@ -8,9 +8,11 @@ import type { Store } from "./store.ts";
 const GATHER_MS = 100;
 
 /** A sink that fills the store: a burst of changes becomes one commit, and an unchanged session keeps its object. */
-export function feed(store: Store): Sink & { flush(): void } {
+export function feed(store: Store): Sink & { flush(): void; remember(snapshots: readonly Snapshot[]): void } {
   const changed = new Map<SessionKey, Snapshot | null>();
   const problems = new Map<string, readonly Problem[]>();
+  /** Shown from an earlier start, and not read again yet. */
+  const remembered = new Set<SessionKey>();
   let timer: NodeJS.Timeout | null = null;
   let last = 0;
 
@@ -42,8 +44,15 @@ export function feed(store: Store): Sink & { flush(): void } {
 
   return {
     flush,
+    remember(snapshots) {
+      for (const { key } of snapshots) remembered.add(key);
+      store.setState({ sessions: new Map(snapshots.map((snapshot) => [snapshot.key, snapshot])) });
+    },
     commit(source, delta) {
-      for (const snapshot of delta.changed) changed.set(snapshot.key, snapshot);
+      for (const snapshot of delta.changed) {
+        changed.set(snapshot.key, snapshot);
+        remembered.delete(snapshot.key);
+      }
       for (const key of delta.removed) changed.set(key, null);
       if (delta.problems !== null) problems.set(source, delta.problems);
       if (delta.changed.length > 0 || delta.removed.length > 0 || delta.problems !== null) soon();
@@ -52,6 +61,9 @@ export function feed(store: Store): Sink & { flush(): void } {
       store.setState((state) => ({ troubles: [...state.troubles, trouble] }));
     },
     scanned() {
+      // What was remembered and not found again is gone.
+      for (const key of remembered) changed.set(key, null);
+      remembered.clear();
       flush();
       store.setState({ scanning: false });
     },

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { render, useApp } from "ink";
 import { useEffect } from "react";
 import type { Workplace } from "../commands/context.ts";
+import { SnapshotCache } from "../memory/snapshot-cache.ts";
 import { now } from "../probe/clock.ts";
 import type { ResumeCommand } from "../session/snapshot.ts";
 import { cleanLine } from "../session/untrusted.ts";
@@ -81,11 +82,15 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   const minute = setInterval(() => store.setState({ clock: now(env) }), MINUTE);
   minute.unref();
   const sink = feed(store);
+  const cache = new SnapshotCache(memory.directory);
+  sink.remember(cache.load(new Set(place.roots.map((root) => root.path))));
   await memory.compact();
   live.start(sink).catch((error: unknown) => screen.say(error instanceof Error ? error.message : String(error), "bad"));
 
   const code = await left;
   clearInterval(minute);
+  sink.flush();
+  if (!store.getState().scanning) await cache.save(store.getState().sessions.values()).catch(() => undefined);
   screen.close();
   instance.unmount();
   await instance.waitUntilExit().catch(() => undefined);

@@ -1,0 +1,72 @@
+import { stat } from "node:fs/promises";
+import { type Advanced, advanceFile, type FileFold, type Folded, runSliced } from "../files/fold.ts";
+import { type FoldBacking, type FoldedFiles, LocalFoldedFiles } from "../files/folded-files.ts";
+import { FoldIndex } from "../memory/fold-index.ts";
+import { FoldPool } from "./fold-pool.ts";
+
+/** From this many unread bytes on a file is read in another thread; below, the way there costs more than the reading. */
+const AWAY_FROM = 256 * 1024;
+
+/** Folded files that know what was read at the last start, and read what is large in other threads. */
+export class IndexedFoldedFiles implements FoldedFiles {
+  readonly #directory: string;
+  readonly #pool = new FoldPool();
+  readonly #indexes = new Map<string, FoldIndex>();
+  readonly #files: LocalFoldedFiles;
+
+  /** `directory`: where the index lies, which is our own state directory. */
+  constructor(directory: string) {
+    this.#directory = directory;
+    const backing: FoldBacking = {
+      recall: (fold, path) => this.#indexOf(fold).get(path),
+      read: (fold, path, before) => this.#read(fold, path, before),
+      keep: (fold, path, folded) => this.#indexOf(fold).set(path, folded),
+      drop: (path) => {
+        for (const index of this.#indexes.values()) index.delete(path);
+      },
+    };
+    this.#files = new LocalFoldedFiles(backing);
+  }
+
+  advance<S>(fold: FileFold<S>, path: string): Promise<Advanced<S>> {
+    return this.#files.advance(fold, path);
+  }
+
+  forget(path: string): void {
+    this.#files.forget(path);
+  }
+
+  /** Saves what was read since the last time; failing to is no harm: it is only read again. */
+  async save(): Promise<void> {
+    await this.#files.idle();
+    await Promise.all([...this.#indexes.values()].map((index) => index.save().catch(() => undefined)));
+  }
+
+  async close(): Promise<void> {
+    await this.save();
+    this.#pool.close();
+  }
+
+  async #read(fold: FileFold<unknown>, path: string, before: Folded<unknown> | null): Promise<Advanced<unknown>> {
+    const size = await stat(path).then(
+      (stats) => stats.size,
+      () => 0,
+    );
+    if (size - (before?.offset ?? 0) < AWAY_FROM) return runSliced(advanceFile(fold, path, before));
+    try {
+      return await this.#pool.advance(fold, path, before);
+    } catch {
+      // The thread died: read here, from the start, since what it was given may be half changed.
+      return runSliced(advanceFile(fold, path, null));
+    }
+  }
+
+  #indexOf(fold: FileFold<unknown>): FoldIndex {
+    const id = `${fold.name}/${fold.version}`;
+    const known = this.#indexes.get(id);
+    if (known) return known;
+    const index = FoldIndex.open(this.#directory, fold);
+    this.#indexes.set(id, index);
+    return index;
+  }
+}

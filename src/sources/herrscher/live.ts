@@ -28,7 +28,8 @@ export interface FeedTimes {
   mostWaitMs: number;
 }
 
-const TIMES: FeedTimes = { connectMs: 500, stallMs: 5000, leastWaitMs: 250, mostWaitMs: 15_000 };
+// The daemon itself gives a write 2 s before it drops the reader: a line takes no longer (herrscher.md §6).
+const TIMES: FeedTimes = { connectMs: 500, stallMs: 2000, leastWaitMs: 250, mostWaitMs: 15_000 };
 /** The official client's cap of a line (herrscher.md §6). */
 const MOST_LINE_BYTES = 8 * 1024 * 1024;
 

@@ -135,6 +135,29 @@ describe("a daemon that goes wrong", () => {
     feed.close();
   });
 
+  it("hangs in the middle of a line: the rows go on, with a why", { timeout: 15_000 }, async () => {
+    const { dir, statePath } = capturedRoot();
+    const tmp = socketDirectory();
+    let hangs = false;
+    const daemon = await FakeDaemon.start(tmp, "cap", () => (hangs ? "hang" : listOf(statePath)));
+    const followed = await listening(dir, tmp, daemon);
+    daemon.send(`${events[0]}\n`);
+    await until(() => followed.get("cap-one").status === "working");
+    hangs = true;
+    daemon.send('{"session":"cap-one","t":"rep');
+    const asked = performance.now();
+    followed.reader.tick(evidenceOf());
+    await followed.reader.document("herrscher:cap-one", "events");
+    expect(performance.now() - asked).toBeLessThan(500);
+    await until(() => followed.get("cap-one").why.join().includes("did not answer"), Boolean, 10_000);
+    expect(followed.get("cap-one")).toMatchObject({ status: "unknown", panes: [] });
+    const view = await followed.reader.document("herrscher:cap-one", "events");
+    expect(JSON.stringify(view)).toContain("the daemon stopped in the middle of a line (2 s)");
+    hangs = false;
+    await until(() => daemon.listeners === 1, Boolean, 10_000);
+    await until(() => followed.get("cap-one").status === "idle");
+  });
+
   it("is killed: what was busy is not known any more, and the row says stopped", async () => {
     const { dir, statePath } = capturedRoot();
     const tmp = socketDirectory();

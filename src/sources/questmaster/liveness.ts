@@ -1,5 +1,5 @@
 import type { Evidence } from "../../probe/evidence.ts";
-import type { TmuxPane } from "../../probe/tmux.ts";
+import type { TmuxPane, TmuxPanes } from "../../probe/tmux.ts";
 import { cleanLine } from "../../session/untrusted.ts";
 import type { Liveness } from "./judge.ts";
 import { extraString, type Manifest } from "./manifest.ts";
@@ -34,7 +34,7 @@ export function presenceOf(manifest: Manifest, evidence: Evidence): Presence {
   }
   return {
     liveness: { live: "yes", why: `the tmux session ${id} is there` },
-    pane: leadingPane(tmux.panes.filter((one) => one.session === id)),
+    pane: leadingPane(panesBySession(tmux).get(id) ?? []),
   };
 }
 
@@ -59,6 +59,17 @@ function presenceOfHooked(manifest: Manifest, evidence: Evidence): Presence {
 function tmuxFailure(evidence: Evidence): string {
   const failure = evidence.failures.find((one) => one.probe === "tmux");
   return failure ? cleanLine(failure.message) : "tmux was not asked";
+}
+
+const grouped = new WeakMap<TmuxPanes, Map<string, TmuxPane[]>>();
+
+/** Grouped once for each look at tmux, not once for each session. */
+function panesBySession(tmux: TmuxPanes): Map<string, TmuxPane[]> {
+  const known = grouped.get(tmux);
+  if (known) return known;
+  const groups = Map.groupBy(tmux.panes, (pane) => pane.session);
+  grouped.set(tmux, groups);
+  return groups;
 }
 
 /** The pane with the role `primary`, in the lowest window; without roles, the first that is neither tracker nor shell (questmaster.md §11). */

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { parseStat } from "../../../probe/processes.ts";
+import { type ProcStat, parseStat } from "../../../probe/proc-stat.ts";
 
 const SHELLS = new Set(["sh", "bash", "dash", "zsh", "fish", "ash", "ksh"]);
 const MOST_LEVELS = 6;
@@ -9,14 +9,14 @@ export function hookingProcess(from: number = process.ppid): { pid: number; star
   let pid = from;
   for (let level = 0; level < MOST_LEVELS && pid > 1; level++) {
     const stat = statOf(pid);
-    if (stat === null || stat.startTicks === null) return null;
+    if (stat === null) return null;
     if (!SHELLS.has(stat.comm)) return { pid, startTicks: stat.startTicks };
-    pid = stat.ppid ?? 0;
+    pid = stat.ppid;
   }
   return null;
 }
 
-function statOf(pid: number): ReturnType<typeof parseStat> {
+function statOf(pid: number): ProcStat | null {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {

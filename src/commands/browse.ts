@@ -30,7 +30,7 @@ function forceColours(place: Workplace): void {
 
 async function printOnce(place: Workplace, options: BrowseOptions): Promise<number> {
   const { sessions, problems } = await readEverything(place);
-  const { sessions: shown, hidden } = listed(sessions.values(), place.memory, options.all ?? false);
+  const { sessions: shown, hidden } = listed(sessions, place.memory, options.all ?? false);
   await print(
     sessionTable(shown, { problems, hidden, now: place.live.evidence.now, columns: process.stdout.columns ?? 100 }),
   );

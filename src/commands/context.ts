@@ -3,6 +3,7 @@ import { Live, type Sink } from "../live/live.ts";
 import { type Config, loadConfig } from "../memory/config.ts";
 import { Memory } from "../memory/memory.ts";
 import { configFile, stateDirectory } from "../memory/state-directory.ts";
+import { joinSessions } from "../session/join.ts";
 import type { SessionKey } from "../session/key.ts";
 import { parseKey } from "../session/key.ts";
 import type { Problem } from "../session/problem.ts";
@@ -85,10 +86,10 @@ export interface Listed {
 }
 
 /** What `list` shows: newest first, without sub-agents, internal and superseded sessions unless all are asked for. */
-export function listed(sessions: Iterable<Snapshot>, memory: Memory, all: boolean): Listed {
+export function listed(sessions: ReadonlyMap<SessionKey, Snapshot>, memory: Memory, all: boolean): Listed {
   const shown: Snapshot[] = [];
   const hidden = { internal: 0, superseded: 0 };
-  for (const snapshot of sessions) {
+  for (const snapshot of joinSessions(sessions).sessions.values()) {
     const folded = memory.get("superseded", snapshot.key) !== null || memory.get("withdrawn", snapshot.key) !== null;
     if (!all && folded) hidden.superseded += 1;
     else if (!all && (snapshot.hidden || memory.get("hidden", snapshot.key))) hidden.internal += 1;

@@ -6,7 +6,7 @@ import { sessionTable } from "./session-table.ts";
 export async function list(options: SharedOptions): Promise<number> {
   const place = await openWorkplace(options);
   const { sessions, problems } = await readEverything(place);
-  const { sessions: shown, hidden } = listed(sessions.values(), place.memory, options.all ?? false);
+  const { sessions: shown, hidden } = listed(sessions, place.memory, options.all ?? false);
   if (options.json) {
     await print(JSON.stringify({ schema: 1, sessions: shown.map(publicSnapshot), problems, hidden }, null, 2));
   } else {

@@ -2,7 +2,7 @@ import type { Problem } from "../session/problem.ts";
 import type { Snapshot } from "../session/snapshot.ts";
 import { cleanLine } from "../session/untrusted.ts";
 import { age, tokens } from "../ui/text/amounts.ts";
-import { cut, padEnd } from "../ui/text/width.ts";
+import { cut, padEnd, textWidth } from "../ui/text/width.ts";
 
 interface TableFacts {
   problems: readonly Problem[];
@@ -14,7 +14,9 @@ interface TableFacts {
 
 /** The sessions as plain lines: no colour, no box, one session a line, fit for pipes and screen readers. */
 export function sessionTable(sessions: readonly Snapshot[], facts: TableFacts): string {
-  const lines = sessions.map((one) => row(one, facts));
+  // A key is what other commands take: it is never cut.
+  const keyWidth = Math.max(0, ...sessions.map((one) => textWidth(cleanLine(one.key))));
+  const lines = sessions.map((one) => row(one, keyWidth, facts));
   if (sessions.length === 0)
     lines.push("No sessions. forktail doctor says where it looked; forktail demo shows it at work.");
   const left: string[] = [];
@@ -25,11 +27,11 @@ export function sessionTable(sessions: readonly Snapshot[], facts: TableFacts): 
   return lines.join("\n");
 }
 
-function row(one: Snapshot, facts: TableFacts): string {
+function row(one: Snapshot, keyWidth: number, facts: TableFacts): string {
   const mark = one.certainty === "guess" ? `${one.status}?` : one.status;
   const when = one.updatedAt === null ? "–" : age(facts.now - Date.parse(one.updatedAt));
   const spent =
     one.usage === null ? "–" : tokens(one.usage.input + one.usage.cacheRead + one.usage.cacheWrite + one.usage.output);
-  const left = `${padEnd(mark, 13)} ${padEnd(when, 4)} ${padEnd(spent, 6)} ${padEnd(cleanLine(one.key), 24)} `;
-  return cut(`${left}${cleanLine(one.title)}`, Math.max(60, facts.columns));
+  const left = `${padEnd(mark, 13)} ${padEnd(when, 4)} ${padEnd(spent, 6)} ${padEnd(cleanLine(one.key), keyWidth)} `;
+  return cut(`${left}${cleanLine(one.title)}`, Math.max(40 + keyWidth, facts.columns));
 }

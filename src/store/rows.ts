@@ -1,6 +1,7 @@
 import fuzzysort from "fuzzysort";
 import type { Memory } from "../memory/memory.ts";
 import { parseFilter, passes, searchText } from "../session/filter.ts";
+import { joinSessions } from "../session/join.ts";
 import type { SessionKey } from "../session/key.ts";
 import { byNewest, type Snapshot } from "../session/snapshot.ts";
 import { STATUSES } from "../session/status.ts";
@@ -71,7 +72,7 @@ function sameInputs(a: Inputs, b: Inputs): boolean {
 export function listRows(inputs: Inputs, memory: Memory): ListRows {
   const left = { hidden: 0, superseded: 0, filtered: 0 };
   const shown: Snapshot[] = [];
-  for (const snapshot of inputs.sessions.values()) {
+  for (const snapshot of joinSessions(inputs.sessions).sessions.values()) {
     if (!inputs.all) {
       if (memory.get("superseded", snapshot.key) || memory.get("withdrawn", snapshot.key)) {
         left.superseded += 1;

@@ -14,14 +14,14 @@ const COUNTED: readonly StatusName[] = ["needs-input", "failed", "working", "don
 export function Header({ screen, width }: { screen: Screen; width: number }) {
   const { ascii } = useContext(Appearance);
   const { keys } = useStore(screen.store, () => screen.rows());
-  const sessions = useStore(screen.store, (state) => state.sessions);
+  useStore(screen.store, (state) => state.sessions);
   const scanning = useStore(screen.store, (state) => state.scanning);
   const filter = useStore(screen.store, (state) => state.view.filter);
   const troubles = useStore(screen.store, (state) => state.troubles.length);
   const problems = useStore(screen.store, (state) =>
     [...state.problems.values()].reduce((sum, list) => sum + list.length, 0),
   );
-  const counts = countStatuses(keys.flatMap((key) => sessions.get(key) ?? []));
+  const counts = countStatuses(keys.flatMap((key) => screen.snapshot(key) ?? []));
   const left: Line = [span(" forktail ", "heading")];
   for (const name of COUNTED) {
     const count = counts.get(name) ?? 0;

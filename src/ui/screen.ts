@@ -13,6 +13,7 @@ import {
 import type { Config } from "../memory/config.ts";
 import type { Opens } from "../session/document.ts";
 import type { Entry } from "../session/entry.ts";
+import { joinedKeys, joinSessions } from "../session/join.ts";
 import type { SessionKey } from "../session/key.ts";
 import type { ResumeCommand, Snapshot } from "../session/snapshot.ts";
 import { cleanText } from "../session/untrusted.ts";
@@ -103,7 +104,12 @@ export class Screen {
   session(): Snapshot | null {
     const { focus, open, selected } = this.view;
     const key = focus === "detail" && open ? open.key : selected;
-    return key === null ? null : (this.store.getState().sessions.get(key) ?? null);
+    return key === null ? null : this.snapshot(key);
+  }
+
+  /** A session as its row shows it: with the evidence of the trackers that point at it. */
+  snapshot(key: SessionKey): Snapshot | null {
+    return joinSessions(this.store.getState().sessions).sessions.get(key) ?? null;
   }
 
   pane(): Pane | null {
@@ -267,9 +273,9 @@ export class Screen {
 
   /** To the next session that needs the person, the one that has waited longest first. */
   nextThatNeedsMe(): void {
-    const { sessions, view } = this.store.getState();
+    const { view } = this.store.getState();
     const waiting = this.rows()
-      .keys.flatMap((key) => sessions.get(key) ?? [])
+      .keys.flatMap((key) => this.snapshot(key) ?? [])
       .filter((one) => one.status === "needs-input" || one.status === "failed")
       .sort((a, b) => rank(a) - rank(b) || (a.updatedAt ?? "").localeCompare(b.updatedAt ?? ""));
     if (waiting.length === 0) {
@@ -295,11 +301,17 @@ export class Screen {
 
   /** The person has looked at it: a finished session is no longer new. */
   markSeen(key: SessionKey): void {
+    const snapshot = this.snapshot(key);
+    if (!snapshot) return;
+    for (const one of [key, ...joinedKeys(snapshot)]) this.#markOneSeen(one);
+    if (snapshot.status === "done") this.attempt(() => this.context.live.recheck());
+  }
+
+  #markOneSeen(key: SessionKey): void {
     const snapshot = this.store.getState().sessions.get(key);
     if (!snapshot) return;
     const mark = snapshot.extra.seenMark;
     this.context.memory.set("seen", key, typeof mark === "string" ? mark : (snapshot.updatedAt ?? ""));
-    if (snapshot.status === "done") this.attempt(() => this.context.live.recheck());
   }
 
   // --- actions ------------------------------------------------------------------------------------------------------
@@ -356,9 +368,8 @@ export class Screen {
         return;
       }
       this.#memoryChanged();
-      const { sessions } = this.store.getState();
       this.set({ selected: undone.original, open: { key: undone.original, view: "timeline", of: null, ref: null } });
-      const title = sessions.get(undone.original)?.title ?? undone.original;
+      const title = this.snapshot(undone.original)?.title ?? undone.original;
       this.say(`${title} is back${undone.withdrawn ? "" : "; the copy went on and stays too"}`, "good");
     });
   }
@@ -465,9 +476,8 @@ export class Screen {
     const target =
       pane instanceof DocumentPane && this.view.focus === "detail" ? (pane.target()?.target ?? null) : null;
     const view = this.view.open?.view;
-    return this.context.live
-      .reader(session.key)
-      .actions(session.key)
+    return [session.key, ...joinedKeys(session)]
+      .flatMap((key) => this.context.live.reader(key).actions(key))
       .filter((action) => action.view === undefined || (action.view === view && target !== null))
       .map((action) => ({ action, target: action.view === undefined ? null : target }));
   }
@@ -556,7 +566,7 @@ export class Screen {
     }
     const open = this.#pane;
     if (!open) return;
-    const snapshot = sessions.get(open.open.key) ?? null;
+    const snapshot = this.snapshot(open.open.key);
     if (snapshot !== open.snapshot) {
       open.snapshot = snapshot;
       open.pane.refresh();
@@ -578,9 +588,7 @@ export class Screen {
     const before = this.#pane;
     if (before && open && sameOpen(before.open, open)) return;
     before?.pane.close();
-    this.#pane = open
-      ? { open, pane: this.#newPane(open), snapshot: this.store.getState().sessions.get(open.key) ?? null }
-      : null;
+    this.#pane = open ? { open, pane: this.#newPane(open), snapshot: this.snapshot(open.key) } : null;
     for (const listener of [...this.#paneListeners]) listener();
   }
 

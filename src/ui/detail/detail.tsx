@@ -23,7 +23,7 @@ export function Detail({ screen, width, height }: Props) {
   useSyncExternalStore(pane?.subscribe ?? noSubscription, pane?.version ?? zero);
   const open = useStore(screen.store, (state) => state.view.open);
   const focused = useStore(screen.store, (state) => state.view.focus === "detail");
-  const snapshot = useStore(screen.store, (state) => (open ? (state.sessions.get(open.key) ?? null) : null));
+  const snapshot = useStore(screen.store, () => (open ? screen.snapshot(open.key) : null));
   useStore(screen.store, (state) => state.clock);
   if (!open || !pane) return <Nothing width={width} height={height} />;
   const body = height - HEAD_ROWS;

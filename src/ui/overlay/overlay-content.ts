@@ -120,7 +120,7 @@ function helpLines(keymap: readonly KeyCommand[], screen: Screen, width: number)
 }
 
 function whyContent(key: string, screen: Screen, width: number): OverlayContent {
-  const snapshot = screen.store.getState().sessions.get(key);
+  const snapshot = screen.snapshot(key);
   if (!snapshot) return { title: "why", lines: [[span(" the session is gone", "faint")]] };
   const sure = snapshot.certainty === "guess" ? "a guess" : "recorded by the tool";
   const lines: Line[] = [

@@ -154,7 +154,7 @@ function takeEntry(state: SessionState, entry: Entry, place: Place): void {
 }
 
 function takeTree(state: SessionState, entry: Entry, facts: EntryFacts): void {
-  if (!KNOWN_KINDS.has(entry.kind)) state.unknownKinds[entry.kind] = (state.unknownKinds[entry.kind] ?? 0) + 1;
+  if (!KNOWN_KINDS.has(entry.kind)) tally(state.unknownKinds, entry.kind);
   noteModels(state, facts);
   payCall(state, facts);
   addToTree(state, facts);
@@ -187,14 +187,14 @@ function takeListed(state: SessionState, facts: EntryFacts): void {
   state.messages += 1;
   const { message } = facts;
   if (message === undefined) return;
-  state.byRole[message.role] = (state.byRole[message.role] ?? 0) + 1;
+  tally(state.byRole, message.role);
   if (state.firstMessage === "") state.firstMessage = message.prompt;
   message.prompt = "";
 }
 
 function takeFlat(state: SessionState, entry: Entry, facts: EntryFacts): void {
   if (!pushFlat(state.flat, entry, facts, state.entries.length)) {
-    state.unknownKinds[entry.kind] = (state.unknownKinds[entry.kind] ?? 0) + 1;
+    tally(state.unknownKinds, entry.kind);
     addDamage(state, { kind: "unknown_kind", bytes: facts.bytes, line: facts.line });
   }
   noteModels(state, facts);
@@ -272,6 +272,11 @@ function payCall(state: SessionState, facts: EntryFacts): void {
   if (found < 0) return;
   const [at = -1] = state.unpaired.splice(found, 1);
   call.cost = state.entries[at]?.message?.usage?.cost ?? null;
+}
+
+/** Counts a word from a file, which may be one that every object has. */
+function tally(counts: Record<string, number>, word: string): void {
+  if (word !== "__proto__") counts[word] = (Object.hasOwn(counts, word) ? (counts[word] ?? 0) : 0) + 1;
 }
 
 function addDamage(state: SessionState, damage: Damage): void {

@@ -4,11 +4,24 @@ import type { Task } from "./task.ts";
 import { numberedFiles, readHighWaterMark, readTaskFile } from "./task-files.ts";
 
 interface CachedFile {
-  /** Device, inode, size and time of the last change: another one means another content. */
-  stamp: string;
+  /** Another one means another content. */
+  stamp: Stamp;
   number: number;
   /** null: it holds no task. */
   task: Task | null;
+}
+
+/** A write by rename changes the inode, one in place the times. */
+interface Stamp {
+  ino: number;
+  size: number;
+  mtimeMs: number;
+  ctimeMs: number;
+}
+
+function isSame(a: Stamp | null, b: Stamp | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.ino === b.ino && a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs;
 }
 
 /** The tasks of a directory, kept up to date at the price of one lstat per file; only changed files are read again. */
@@ -20,13 +33,13 @@ export class TaskCache {
     this.#directory = directory;
   }
 
-  /** All tasks by id and the highest id ever given; null when the directory is not there. */
+  /** All tasks by id and the highest number of a file; null when the directory is not there. */
   all(): { tasks: Map<string, Task>; highest: number } | null {
     const listed = numberedFiles(this.#directory);
     if (listed === null) return null;
     const files = new Map<string, CachedFile>();
     const tasks = new Map<string, Task>();
-    let highest = readHighWaterMark(this.#directory);
+    let highest = 0;
     for (const { name, number } of listed) {
       const file = this.#look(name, number);
       if (file === null) continue;
@@ -42,7 +55,7 @@ export class TaskCache {
   /** Is what we hold of this task still what its file says? */
   isCurrent(id: string): boolean {
     const name = `${id}.json`;
-    return (this.#files.get(name)?.stamp ?? null) === this.#stamp(name);
+    return isSame(this.#files.get(name)?.stamp ?? null, this.#stamp(name));
   }
 
   /** Takes in one file again: its task, or null when it holds none. */
@@ -65,13 +78,17 @@ export class TaskCache {
     const stamp = this.#stamp(name);
     if (stamp === null) return null;
     const known = this.#files.get(name);
-    if (known?.stamp === stamp) return known;
+    if (known !== undefined && isSame(known.stamp, stamp)) return known;
     const task = readTaskFile(join(this.#directory, name));
     return task === "gone" ? null : { stamp, number, task };
   }
 
-  #stamp(name: string): string | null {
-    const stat = lstatSync(join(this.#directory, name), { bigint: true, throwIfNoEntry: false });
-    return stat === undefined ? null : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
+  /** The highest id ever given, by the mark. */
+  mark(): number {
+    return readHighWaterMark(this.#directory);
+  }
+
+  #stamp(name: string): Stamp | null {
+    return lstatSync(join(this.#directory, name), { throwIfNoEntry: false }) ?? null;
   }
 }

@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CannotOpen } from "../../files/open.ts";
 import { readSmallText } from "./atomic.ts";
@@ -41,19 +41,17 @@ export function readTaskDirectory(directory: string): TaskDirectory {
 
 /** Files whose stem is a number, by name; null when the directory is not there. */
 export function numberedFiles(directory: string): { name: string; number: number }[] | null {
-  let entries: Dirent[];
+  let names: string[];
   try {
-    entries = readdirSync(directory, { withFileTypes: true });
+    names = readdirSync(directory).sort();
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;
   }
-  return entries
-    .flatMap(({ name }) => {
-      const number = name.endsWith(".json") ? taskNumber(name.slice(0, -".json".length)) : null;
-      return number === null ? [] : [{ name, number }];
-    })
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  return names.flatMap((name) => {
+    const number = name.endsWith(".json") ? taskNumber(name.slice(0, -".json".length)) : null;
+    return number === null ? [] : [{ name, number }];
+  });
 }
 
 /** The task in a file; null when it holds none, `gone` when the file went away meanwhile. */

@@ -69,6 +69,7 @@ export class TaskStore {
 
   create(subject: string, description = "", activeForm = "", metadata: JsonObject | null = null): Task {
     this.#refresh();
+    this.#mindMark();
     const task: Task = {
       id: String(this.#nextId),
       subject,
@@ -155,7 +156,8 @@ export class TaskStore {
   /** The next task anybody may take, null when there is none. A blocker that does not exist counts as open here. */
   findClaimable(): Task | null {
     this.#refresh();
-    return nextClaimable(this.#sorted());
+    const task = nextClaimable([...this.#tasks.values()]);
+    return task === null ? null : copyTask(task);
   }
 
   snapshot(): TaskSnapshot {
@@ -166,6 +168,7 @@ export class TaskStore {
   /** Drops all tasks and keeps the sequence of ids. */
   reset(): void {
     this.#refresh();
+    this.#mindMark();
     const numbers = [...this.#tasks.keys()].map((id) => taskNumber(id) ?? 0);
     const mark = numbers.reduce((most, number) => Math.max(most, number), this.#nextId - 1);
     if (this.#directory !== null) this.#removeFiles(this.#directory, mark);
@@ -194,6 +197,11 @@ export class TaskStore {
     if (now === null) return;
     this.#tasks = now.tasks;
     this.#nextId = Math.max(this.#nextId, now.highest + 1);
+  }
+
+  /** Minds the mark, which remembers ids whose tasks are gone: only new ids depend on it. */
+  #mindMark(): void {
+    this.#nextId = Math.max(this.#nextId, (this.#cache?.mark() ?? 0) + 1);
   }
 
   /** Like `#refresh`, for one task and what it waits for: a claim looks at no other file. */

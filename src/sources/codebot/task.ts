@@ -132,14 +132,15 @@ export function blockersOf(task: Task, status: (id: string) => TaskStatus | unde
 }
 
 /** The lowest task with no owner, not completed, whose blockers are all there and completed; null when there is none. */
-export function nextClaimable(sorted: readonly Task[]): Task | null {
-  const status = new Map(sorted.map((task) => [task.id, task.status]));
-  for (const task of sorted) {
+export function nextClaimable(tasks: readonly Task[]): Task | null {
+  const status = new Map(tasks.map((task) => [task.id, task.status]));
+  let next: Task | null = null;
+  for (const task of tasks) {
     if (task.owner !== "" || task.status === "completed") continue;
-    const { open, missing } = blockersOf(task, (id) => status.get(id));
-    if (open.length === 0 && missing.length === 0) return task;
+    if (task.blockedBy.some((id) => status.get(id) !== "completed")) continue;
+    if (next === null || compareTaskIDs(task.id, next.id) < 0) next = task;
   }
-  return null;
+  return next;
 }
 
 /** The label of a task: what is being done while it is in progress, else its subject. */

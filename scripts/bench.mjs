@@ -179,22 +179,13 @@ function onScreen(pty, began, ok, mostMs = 120_000) {
       pty.process.kill("SIGKILL");
       reject(new Error(`the screen did not become what was waited for:\n${pty.terminal.framed()}`));
     }, mostMs);
-    let pending = false;
     const look = () => {
       if (!ok(pty.terminal.lines())) return;
       clearTimeout(late);
-      pty.onData = null;
+      pty.onScreen = null;
       resolve(performance.now() - began);
     };
-    pty.onData = () => {
-      if (pending) return;
-      pending = true;
-      // After the emulator has taken the piece in.
-      pty.terminal.terminal.write("", () => {
-        pending = false;
-        if (pty.onData !== null) look();
-      });
-    };
+    pty.onScreen = look;
     look();
   });
 }

@@ -1,3 +1,8 @@
+import dropColumn from "../../assets/demo/claude/drop-column.json" with { type: "json" };
+import uploadResume from "../../assets/demo/claude/upload-resume.json" with { type: "json" };
+import dependencyAudit from "../../assets/demo/codex/dependency-audit.json" with { type: "json" };
+import explainLocks from "../../assets/demo/codex/explain-locks.json" with { type: "json" };
+import profileLoop from "../../assets/demo/codex/profile-loop.json" with { type: "json" };
 import bumpGo from "../../assets/demo/statefile/bump-go.json" with { type: "json" };
 import ciCache from "../../assets/demo/statefile/ci-cache.json" with { type: "json" };
 import darkModeJa from "../../assets/demo/statefile/dark-mode-ja.json" with { type: "json" };
@@ -8,20 +13,31 @@ import rateLimitsRedis from "../../assets/demo/statefile/rate-limits-redis.json"
 import releaseNotes from "../../assets/demo/statefile/release-notes.json" with { type: "json" };
 import searchIndex from "../../assets/demo/statefile/search-index.json" with { type: "json" };
 import watchDeploy from "../../assets/demo/statefile/watch-deploy.json" with { type: "json" };
+import { SOURCES } from "../sources/index.ts";
 import { parseScenario, type Scenario } from "./scenario.ts";
 
-/** The sessions that come with the program. Imported rather than read, so that they are inside the bundle. */
+const DATA: readonly unknown[] = [
+  bumpGo,
+  ciCache,
+  darkModeJa,
+  flakyInvoiceTest,
+  nightlyBackup,
+  rateLimitsRedis,
+  rateLimits,
+  releaseNotes,
+  searchIndex,
+  watchDeploy,
+  dropColumn,
+  uploadResume,
+  dependencyAudit,
+  explainLocks,
+  profileLoop,
+];
+
+/**
+ * The sessions that come with the program, of the tools it can read. Imported rather than read, so that they are inside
+ * the bundle.
+ */
 export function demoSessions(): Scenario[] {
-  return [
-    flakyInvoiceTest,
-    searchIndex,
-    watchDeploy,
-    darkModeJa,
-    nightlyBackup,
-    bumpGo,
-    releaseNotes,
-    rateLimits,
-    rateLimitsRedis,
-    ciCache,
-  ].map(parseScenario);
+  return DATA.map(parseScenario).filter((one) => SOURCES.some((source) => source.name === one.source));
 }

@@ -27,6 +27,8 @@ export class Pty {
   readonly ending: Promise<Ending>;
   /** Called with every piece of output, before it is on the screen. */
   onData: ((data: string) => void) | null = null;
+  /** Called when a piece of output is on the screen. */
+  onScreen: (() => void) | null = null;
   #written: Promise<void> = Promise.resolve();
 
   constructor(argv: readonly [string, ...string[]], { cols = 80, rows = 24, env, cwd = "/" }: PtyOptions) {
@@ -35,7 +37,7 @@ export class Pty {
     this.process = spawn(file, args, { name: "xterm-256color", cols, rows, cwd, env });
     this.process.onData((data) => {
       this.onData?.(data);
-      this.#written = this.terminal.write(data);
+      this.#written = this.terminal.write(data).then(() => this.onScreen?.());
     });
     // A program may ask the terminal something (cursor position, colours): the emulator's answers go back to it.
     this.terminal.terminal.onData((answer) => this.process.write(answer));

@@ -61,7 +61,8 @@ export function judge(one: Case): Verdict {
     return plain("stopped", [`its agent exited while ${pane.state}; tmux keeps the dead pane`]);
   }
   const verdict = judgePane(pane, one, one.seenMark === seenMark(pane) || seenByTracker(state, pane));
-  if (liveness.live === "yes") return verdict;
+  // That its agent said goodbye needs no process to be believed.
+  if (liveness.live === "yes" || verdict.status === "stopped") return verdict;
   // The state is what it was; whether anybody is still there cannot be told.
   return {
     ...verdict,

@@ -98,6 +98,16 @@ function commands(done: (code: number) => void): Command {
     .description("say where it looks, what it sees, and what is wrong")
     .action(run(async () => (await import("./commands/doctor.ts")).doctor));
   program
+    .command("hook <agent> <action>")
+    .description("for agents: write a pane state from the hook's JSON on standard input; never fails or delays its agent")
+    .option("--session <id>", "the session, instead of the one in the environment")
+    .action(run(async () => (await import("./commands/hook.ts")).hook));
+  program
+    .command("hooks <action> [agents...]")
+    .description("install, status or uninstall the hooks of Claude Code and Codex, after showing the change")
+    .option("--yes", "agree to what would be asked")
+    .action(run(async () => (await import("./commands/hooks.ts")).hooks));
+  program
     .command("demo")
     .description("play bundled sessions live into a temporary directory, and open the screen on them")
     .action(run(async () => (await import("./commands/demo.ts")).demo));

@@ -49,6 +49,12 @@ export async function runHook(
   }
 }
 
+/** `forktail hook AGENT ACTION [--session ID]`. Always 0: an agent must not be stopped by its hook. */
+export async function hook(options: { session?: string }, agent: string, action: string): Promise<number> {
+  await runHook(agent, action, process.stdin, process.env, { session: options.session });
+  return 0;
+}
+
 function handOverToOurselves(input: string, env: NodeJS.ProcessEnv): void {
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     env,

@@ -66,6 +66,11 @@ export async function hooksCommand(
   return declined ? 1 : 0;
 }
 
+/** `forktail hooks install|status|uninstall [AGENT…]`. */
+export function hooks(options: HooksOptions, action: string, agents: string[]): Promise<number> {
+  return hooksCommand(options, action, agents);
+}
+
 function agentOf(name: string): SettingsAgent {
   const found = SETTINGS_AGENTS.find((one) => one === name);
   if (found === undefined) throw new WrongUsage(`hooks: no agent ${name}; there are ${SETTINGS_AGENTS.join(" and ")}`);

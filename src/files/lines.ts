@@ -29,6 +29,11 @@ export function* walkLines(
   let held: Buffer = Buffer.alloc(0);
   let skippingFrom = -1;
   let next = from;
+  // The cap holds wherever the chunks end, so that a file says the same however it was read.
+  const hand = (line: Buffer, offset: number): void => {
+    if (line.length > mostLine) walk.oversize?.(offset, line.length);
+    else walk.line(line, offset);
+  };
   while (next < bytes.size) {
     const chunk = bytes.read(next, Math.min(Math.max(CHUNK, held.length), bytes.size - next));
     if (chunk.length === 0) break;
@@ -42,14 +47,14 @@ export function* walkLines(
       at = next - chunk.length + start;
       end = chunk.indexOf(LF, start);
     } else if (end >= 0 && held.length > 0) {
-      walk.line(Buffer.concat([held, chunk.subarray(0, end)]), at);
+      hand(Buffer.concat([held, chunk.subarray(0, end)]), at);
       held = Buffer.alloc(0);
       start = end + 1;
       at = next - chunk.length + start;
       end = chunk.indexOf(LF, start);
     }
     while (end >= 0) {
-      walk.line(chunk.subarray(start, end), at);
+      hand(chunk.subarray(start, end), at);
       at += end - start + 1;
       start = end + 1;
       end = chunk.indexOf(LF, start);

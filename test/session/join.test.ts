@@ -13,7 +13,11 @@ const pane = (lastEvent: string): Snapshot["panes"] => [
 ];
 
 describe("joining across sources", () => {
-  const conversation = session("claude", "c1", { title: "Fix it", updatedAt: "2026-11-20T12:00:00.000Z", status: "idle" });
+  const conversation = session("claude", "c1", {
+    title: "Fix it",
+    updatedAt: "2026-11-20T12:00:00.000Z",
+    status: "idle",
+  });
   const tracker = session("questmaster", "qm-1", {
     links: [{ source: "claude", id: "c1" }],
     status: "needs-input",
@@ -29,7 +33,12 @@ describe("joining across sources", () => {
     expect([...sessions.keys()]).toEqual(["claude:c1"]);
     expect(into.get("questmaster:qm-1")).toBe("claude:c1");
     const row = sessions.get("claude:c1");
-    expect(row).toMatchObject({ title: "Fix it", status: "needs-input", activity: "Question: which one?", livePane: "%7" });
+    expect(row).toMatchObject({
+      title: "Fix it",
+      status: "needs-input",
+      activity: "Question: which one?",
+      livePane: "%7",
+    });
     expect(row?.why[0]).toBe("questmaster: hook Notification");
     expect(row && joinedKeys(row)).toEqual(["questmaster:qm-1"]);
   });

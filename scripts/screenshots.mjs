@@ -11,12 +11,12 @@ import { Pty } from "../test/support/pty-program.ts";
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
 const NOW = new Date("2026-11-20T10:24:00.000Z");
 /** Seconds into the story: agents work, one has failed, one has just appeared. */
-const AT = 34;
+const AT = 74;
 
-/** Name of the picture, its size, and what the person does before it is taken. */
+/** Name of the picture, its size, and the session that is selected in it. */
 const SHOTS = [
-  { name: "wide", cols: 140, rows: 40, keys: [], waitFor: "Make the flaky" },
-  { name: "narrow", cols: 40, rows: 40, keys: [], waitFor: "Make the flaky" },
+  { name: "wide", cols: 140, rows: 40, select: "Make the flaky" },
+  { name: "narrow", cols: 40, rows: 40, select: null },
 ];
 
 const { values } = parseArgs({ options: { out: { type: "string", default: join(ROOT, "assets") } } });
@@ -41,7 +41,7 @@ try {
   rmSync(work, { recursive: true, force: true });
 }
 
-async function take({ cols, rows, keys, waitFor }, theme, palette, demo) {
+async function take({ cols, rows, select }, theme, palette, demo) {
   const state = join(work, `state-${theme}-${cols}`);
   const config = join(work, `config-${theme}.json`);
   // Still: a picture of a moment has no spinner halfway.
@@ -63,17 +63,24 @@ async function take({ cols, rows, keys, waitFor }, theme, palette, demo) {
     },
   });
   try {
-    await pty.see(waitFor);
+    await pty.see("Write the release notes");
     await quiet(pty);
-    for (const key of keys) {
-      pty.press(key);
-      await quiet(pty);
-    }
+    if (select !== null) await moveTo(select, pty);
     return svgOf(pty.terminal, { palette, title: "forktail" });
   } finally {
     pty.process.kill("SIGKILL");
     await pty.ending;
   }
+}
+
+/** Moves down until the session is the selected one: the right half shows it. */
+async function moveTo(title, pty) {
+  for (let presses = 0; !pty.screen().some((line) => line.split("│")[1]?.trimStart().startsWith(title)); presses += 1) {
+    if (presses > 20) throw new Error(`${title} is not in the list:\n${pty.terminal.framed()}`);
+    pty.press("j");
+    await quiet(pty, 300);
+  }
+  await quiet(pty);
 }
 
 /** Waits until nothing was written for a while: everything is on the screen. */

@@ -42,6 +42,9 @@ const line = z.object({
   value: z.unknown(),
 });
 
+/** What a newer forktail remembers and we do not know of. */
+const foreignLine = z.object({ kind: z.string().refine((kind) => !Object.hasOwn(FACTS, kind)), key: z.string() });
+
 const COMPACT_ABOVE = 512 * 1024;
 
 /**
@@ -52,6 +55,10 @@ export class Memory {
   readonly directory: string;
   readonly #path: string;
   readonly #facts = new Map<FactKind, Map<string, unknown>>();
+  /** The last lines of a newer forktail, by kind and key: not understood, and kept. */
+  readonly #foreign = new Map<string, string>();
+  /** The file ends inside a line: a crash of an earlier writer. */
+  #torn = false;
   #read = { dev: 0, ino: 0, offset: 0 };
   #revision = 0;
 
@@ -79,7 +86,10 @@ export class Memory {
   set<K extends FactKind>(kind: K, key: string, value: Fact<K> | null): void {
     if (JSON.stringify(this.get(kind, key)) === JSON.stringify(value)) return;
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
-    appendFileSync(this.#path, `${JSON.stringify({ kind, key, value })}\n`, { mode: 0o600 });
+    this.refresh();
+    // After a torn line ours begins on one of its own, or both would be lost.
+    const start = this.#torn ? "\n" : "";
+    appendFileSync(this.#path, `${start}${JSON.stringify({ kind, key, value })}\n`, { mode: 0o600 });
     this.refresh();
   }
 
@@ -90,15 +100,15 @@ export class Memory {
       using file = openRegular(this.#path);
       const { dev, ino } = file.stat;
       if (dev !== this.#read.dev || ino !== this.#read.ino || file.size < this.#read.offset) {
-        this.#facts.clear();
+        this.#forget();
         this.#read = { dev, ino, offset: 0 };
       }
       this.#read.offset = runNow(walkLines(file, this.#read.offset, { line: (bytes) => this.#take(bytes) }));
+      this.#torn = file.size > this.#read.offset;
     } catch (error) {
       if (!(error instanceof CannotOpen)) throw error;
       if (error.kind === "gone" && this.#facts.size > 0) {
-        this.#facts.clear();
-        this.#revision += 1;
+        this.#forget();
       }
     }
     return this.#revision !== before;
@@ -107,7 +117,9 @@ export class Memory {
   /** Writes only what still counts, when the file has grown large. Called at start, before anything is shown. */
   async compact(): Promise<void> {
     if (this.#read.offset < COMPACT_ABOVE) return;
-    const lines: string[] = [];
+    // What another forktail appended in the meantime counts too.
+    this.refresh();
+    const lines: string[] = [...this.#foreign.values()].map((one) => `${one}\n`);
     for (const [kind, facts] of this.#facts) {
       for (const [key, value] of facts) lines.push(`${JSON.stringify({ kind, key, value })}\n`);
     }
@@ -115,16 +127,29 @@ export class Memory {
     this.refresh();
   }
 
+  #forget(): void {
+    this.#facts.clear();
+    this.#foreign.clear();
+    this.#revision += 1;
+  }
+
   #take(bytes: Buffer): void {
     try {
-      const { kind, key, value } = line.parse(JSON.parse(bytes.toString("utf8")));
+      const text = bytes.toString("utf8");
+      const json: unknown = JSON.parse(text);
+      const strange = foreignLine.safeParse(json);
+      if (strange.success) {
+        this.#foreign.set(JSON.stringify([strange.data.kind, strange.data.key]), text);
+        return;
+      }
+      const { kind, key, value } = line.parse(json);
       const facts = this.#facts.get(kind) ?? new Map<string, unknown>();
       if (value === null || value === undefined) facts.delete(key);
       else facts.set(key, FACTS[kind].parse(value));
       this.#facts.set(kind, facts);
       this.#revision += 1;
     } catch {
-      // A line of a newer forktail, or a torn one: it costs itself.
+      // A damaged line costs itself.
     }
   }
 }

@@ -29,18 +29,18 @@ export interface ListRows {
   /** Keys in the order of their rows. */
   keys: SessionKey[];
   /** Sessions that are not listed, by reason. */
-  left: { hidden: number; superseded: number; filtered: number };
+  left: { hidden: number; superseded: number; filtered: number; elsewhere: number };
 }
 
 type Inputs = Pick<ForktailState, "sessions" | "memoryRevision" | "clock"> &
-  Pick<ForktailState["view"], "filter" | "sort" | "group" | "all">;
+  Pick<ForktailState["view"], "filter" | "sort" | "group" | "all" | "scope">;
 
 /** Makes the rows, and makes them anew only when something they are made from changed. */
 export function rowsSelector(memory: Memory): (state: ForktailState) => ListRows {
   let last: { inputs: Inputs; rows: ListRows } | null = null;
   return (state) => {
     const { sessions, memoryRevision, clock, view } = state;
-    const { filter, sort, group, all } = view;
+    const { filter, sort, group, all, scope } = view;
     // Only relative filters depend on the clock.
     const inputs: Inputs = {
       sessions,
@@ -50,6 +50,7 @@ export function rowsSelector(memory: Memory): (state: ForktailState) => ListRows
       sort,
       group,
       all,
+      scope,
     };
     if (last && sameInputs(last.inputs, inputs)) return last.rows;
     last = { inputs, rows: listRows({ ...inputs, clock }, memory) };
@@ -65,12 +66,13 @@ function sameInputs(a: Inputs, b: Inputs): boolean {
     a.filter === b.filter &&
     a.sort === b.sort &&
     a.group === b.group &&
-    a.all === b.all
+    a.all === b.all &&
+    a.scope === b.scope
   );
 }
 
 export function listRows(inputs: Inputs, memory: Memory): ListRows {
-  const left = { hidden: 0, superseded: 0, filtered: 0 };
+  const left = { hidden: 0, superseded: 0, filtered: 0, elsewhere: 0 };
   const shown: Snapshot[] = [];
   for (const snapshot of joinSessions(inputs.sessions).sessions.values()) {
     if (!inputs.all) {
@@ -83,6 +85,10 @@ export function listRows(inputs: Inputs, memory: Memory): ListRows {
         continue;
       }
     }
+    if (inputs.scope !== null && !isBelow(snapshot.cwd, inputs.scope)) {
+      left.elsewhere += 1;
+      continue;
+    }
     shown.push(snapshot);
   }
   const matched = match(shown, inputs, memory);
@@ -90,6 +96,10 @@ export function listRows(inputs: Inputs, memory: Memory): ListRows {
   const ordered = matched.sort((a, b) => pinnedFirst(a, b, memory) || compare(inputs.sort)(a.snapshot, b.snapshot));
   const rows = arrange(ordered, inputs.group, memory, inputs.clock);
   return { rows, keys: rows.flatMap((row) => (row.type === "session" ? row.key : [])), left };
+}
+
+function isBelow(path: string | null, directory: string): boolean {
+  return path !== null && (path === directory || path.startsWith(`${directory}/`));
 }
 
 interface Match {

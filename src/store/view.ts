@@ -1,4 +1,5 @@
 import type { SessionKey } from "../session/key.ts";
+import type { StatusName } from "../session/status.ts";
 import type { ForkPlan, SourceAction, ViewName } from "../sources/source.ts";
 
 export const SORTS = ["updated", "status", "created", "title", "tokens", "cost"] as const;
@@ -16,6 +17,8 @@ export interface ViewState {
   group: GroupBy;
   /** Sub-agents, internal and superseded sessions too. */
   all: boolean;
+  /** Only sessions of this directory and below; null: everywhere. */
+  scope: string | null;
   selected: SessionKey | null;
   /** The session that is open beside or instead of the list. */
   open: OpenView | null;
@@ -41,8 +44,35 @@ export type Overlay =
   | { type: "search" }
   | { type: "palette" }
   | { type: "menu"; title: string; items: MenuItem[] }
+  | Picker
+  | { type: "ask"; title: string; label: string; initial: string; done(text: string): void }
   | { type: "confirm"; question: Question }
   | { type: "form"; action: SourceAction; target: string | null; values: Record<string, string>; field: number };
+
+/** A list to choose from that may be long, may still be growing, and can be narrowed by typing. */
+export interface Picker {
+  type: "picker";
+  title: string;
+  items: readonly PickerItem[];
+  /** Typed letters narrow the list; else they are keys (`j`, `k`, `x`). */
+  typing: boolean;
+  /** More may come. */
+  busy: boolean;
+  /** Said when there is nothing to choose. */
+  empty: string;
+}
+
+export interface PickerItem {
+  label: string;
+  /** Beside the label, dimmed. */
+  note?: string;
+  /** Beneath it, in full. */
+  detail?: string;
+  status?: StatusName;
+  run(): void;
+  /** What `x` does to it: snooze. */
+  aside?: { title: string; run(): void };
+}
 
 export interface MenuItem {
   label: string;
@@ -78,6 +108,7 @@ export function initialView(): ViewState {
     sort: "updated",
     group: "none",
     all: false,
+    scope: null,
     selected: null,
     open: null,
     overlay: null,

@@ -11,11 +11,11 @@ import { keyNames } from "./keys.ts";
 import { editedLine } from "./line-editor.ts";
 import { SessionList } from "./list/session-list.tsx";
 import { OverlayFrame } from "./overlay/frame.tsx";
-import { overlayContent, type Typed } from "./overlay/overlay-content.ts";
+import { type OverlayContent, overlayContent, type Typed } from "./overlay/overlay-content.ts";
 import { overlayKey } from "./overlay/overlay-keys.ts";
 import { type Screen, SIDE_BY_SIDE_FROM } from "./screen.ts";
 import { StyledLine } from "./styled-line.tsx";
-import { span } from "./text/line.ts";
+import { type Line, span } from "./text/line.ts";
 
 interface Props {
   screen: Screen;
@@ -43,7 +43,9 @@ export function App({ screen, keymap, look }: Props) {
     for (const name of keyNames(input, key)) {
       const owner = screen.view.overlay;
       if (owner) {
-        latest.current = overlayKey(owner, name, screen, keymap, latest.current);
+        const next = overlayKey(owner, name, screen, keymap, latest.current);
+        const now = screen.view.overlay;
+        latest.current = now && now.type !== owner.type ? startTyping(now, screen) : next;
         setTyped(latest.current);
       } else {
         const command = commandFor(keymap, screen.place(), name);
@@ -77,7 +79,7 @@ export function App({ screen, keymap, look }: Props) {
         {content && (
           <OverlayFrame
             title={content.title}
-            lines={overlayWindow(content.lines, overlay, typed.chosen, overlayRows - 1)}
+            lines={overlayWindow(content, overlay, typed.chosen, overlayRows - 1)}
             width={width}
             height={overlayRows}
             ascii={look.ascii}
@@ -102,6 +104,7 @@ function useOverlayKind(overlay: Overlay | null, screen: Screen, setTyped: (type
 
 function startTyping(overlay: Overlay, screen: Screen): Typed {
   if (overlay.type === "filter") return { line: editedLine(screen.view.filter), chosen: 0 };
+  if (overlay.type === "ask") return { line: editedLine(overlay.initial), chosen: 0 };
   if (overlay.type === "form") {
     const first = overlay.action.inputs[overlay.field]?.name ?? "";
     return { line: editedLine(overlay.values[first] ?? ""), chosen: 0 };
@@ -110,18 +113,25 @@ function startTyping(overlay: Overlay, screen: Screen): Typed {
 }
 
 /** The part of a long overlay that is in sight: scrolled texts from their top, lists around what is chosen. */
-function overlayWindow<T>(lines: readonly T[], overlay: Overlay | null, chosen: number, height: number): readonly T[] {
+function overlayWindow(
+  content: OverlayContent,
+  overlay: Overlay | null,
+  chosen: number,
+  height: number,
+): readonly Line[] {
+  const { lines } = content;
   if (overlay?.type === "help" || overlay?.type === "why" || overlay?.type === "problems") {
     const top = Math.min(chosen, Math.max(0, lines.length - height));
     return lines.slice(top, top + height);
   }
-  if (overlay?.type === "palette") {
-    const [input, ...items] = lines;
-    const top = Math.max(0, Math.min(chosen - Math.floor(height / 2), items.length - (height - 1)));
-    return input === undefined ? [] : [input, ...items.slice(top, top + height - 1)];
-  }
-  const top = overlay?.type === "menu" ? Math.max(0, chosen - height + 1) : 0;
-  return lines.slice(top, top + height);
+  const typing = overlay?.type === "palette" || (overlay?.type === "picker" && overlay.typing);
+  const fixed = typing ? lines.slice(0, 1) : [];
+  const rest = lines.slice(fixed.length);
+  const room = height - fixed.length;
+  const at = content.chosenAt === undefined ? chosen : content.chosenAt - fixed.length;
+  const scrolls = overlay?.type === "palette" || overlay?.type === "picker" || overlay?.type === "menu";
+  const top = scrolls ? Math.max(0, Math.min(at - Math.floor(room / 2), rest.length - room)) : 0;
+  return [...fixed, ...rest.slice(top, top + room)];
 }
 
 function Divider({ height, ascii }: { height: number; ascii: boolean }) {

@@ -421,6 +421,41 @@ export const KEYMAP: readonly KeyCommand[] = [
 
   // arrange
   {
+    id: "screen.inbox",
+    keys: ["i"],
+    title: "inbox",
+    help: "everything that wants you, with what is asked",
+    where: EVERYWHERE,
+    footer: 4,
+    run: (s) => s.inbox(),
+  },
+  {
+    id: "transcript.contents",
+    keys: ["c"],
+    title: "contents",
+    help: "table of contents: everything the person wrote",
+    where: ["transcript"],
+    footer: 6,
+    run: (s) => s.contents(),
+  },
+  {
+    id: "session.organise",
+    keys: ["m"],
+    title: "organise",
+    help: "name, tags, note, snooze, hide: kept in forktail, not in the session",
+    where: EVERYWHERE,
+    disabled: needsSession,
+    run: (s) => s.organise(),
+  },
+  {
+    id: "list.scope",
+    keys: ["."],
+    title: "here",
+    help: "only sessions of this directory, or of everywhere",
+    where: ["list"],
+    run: (s) => s.toggleScope(),
+  },
+  {
     id: "list.sort",
     keys: ["s"],
     title: "sort",

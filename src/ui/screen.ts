@@ -11,12 +11,13 @@ import {
   shellLine,
 } from "../actions/resume.ts";
 import type { Config } from "../memory/config.ts";
+import { now } from "../probe/clock.ts";
 import type { Opens } from "../session/document.ts";
 import type { Entry } from "../session/entry.ts";
 import { joinedKeys, joinSessions } from "../session/join.ts";
 import type { SessionKey } from "../session/key.ts";
 import type { ResumeCommand, Snapshot } from "../session/snapshot.ts";
-import { cleanText } from "../session/untrusted.ts";
+import { cleanLine, cleanText, titleLine } from "../session/untrusted.ts";
 import type { SourceAction, ViewName } from "../sources/source.ts";
 import { type ListRows, rowsSelector } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
@@ -25,6 +26,8 @@ import {
   type MenuItem,
   type OpenView,
   type Overlay,
+  type Picker,
+  type PickerItem,
   type Question,
   SORTS,
   type Toast,
@@ -32,7 +35,9 @@ import {
 } from "../store/view.ts";
 import { DocumentPane } from "./detail/document-pane.ts";
 import { TranscriptPane } from "./detail/transcript-pane.ts";
+import { eachEntry } from "./each-entry.ts";
 import type { Pane } from "./pane.ts";
+import { ageOf } from "./text/amounts.ts";
 
 /** What the screen can ask of the terminal it runs in. */
 export interface Terminal {
@@ -54,6 +59,7 @@ export type PlaceName = "list" | "transcript" | "document";
 export const SIDE_BY_SIDE_FROM = 100;
 const PREVIEW_WAIT_MS = 60;
 const TOAST_MS = 6000;
+const SNOOZE_MS = 60 * 60_000;
 
 /**
  * What the keys do: changes the view, or calls an action. Reads the state as it is when it is called, never one captured at
@@ -287,6 +293,170 @@ export class Screen {
     if (!next) return;
     this.select(next.key);
     if (view.focus === "detail") this.set({ open: { key: next.key, view: "timeline", of: null, ref: null } });
+  }
+
+  // --- what needs the person, and where things are ------------------------------------------------------------------
+
+  /** Everything that wants the person, with what is asked in full. */
+  inbox(): void {
+    const { sessions } = joinSessions(this.store.getState().sessions);
+    const items = inboxOf(
+      this.rows().keys.flatMap((key) => sessions.get(key) ?? []),
+      (key) => this.#snoozedUntil(key),
+    ).map(
+      (one): PickerItem => ({
+        label: cleanLine(this.context.memory.get("name", one.key) ?? one.title),
+        note: ageOf(one.updatedAt, this.store.getState().clock),
+        detail: one.activity ?? one.why[0] ?? "",
+        status: one.status,
+        run: () => this.openSession(one.key),
+        aside: { title: "snooze", run: () => this.snooze(one.key) },
+      }),
+    );
+    const empty = "Nobody needs you. Finished work that you have not seen appears here too.";
+    this.overlay({ type: "picker", title: "inbox · Enter opens, x snoozes", items, typing: false, busy: false, empty });
+  }
+
+  /** Opens a session from anywhere: selected in the list and read. */
+  openSession(key: SessionKey, ref: string | null = null): void {
+    this.select(key);
+    this.set({ focus: "detail", open: { key, view: "timeline", of: null, ref } });
+    this.markSeen(key);
+  }
+
+  /** Full text over every session: asks what for. */
+  askSearchAll(): void {
+    this.overlay({
+      type: "ask",
+      title: "search the text of all sessions, tool output too",
+      label: "//",
+      initial: "",
+      done: (text) => this.searchAll(text),
+    });
+  }
+
+  searchAll(text: string): void {
+    this.say(`searching ${text}`);
+  }
+
+  /** The prompts of the open transcript, to jump to. */
+  contents(): void {
+    const { open } = this.view;
+    if (!open) return;
+    const title = "contents: what the person wrote";
+    const picker = this.#startPicker(title, "Nothing was asked here yet.");
+    this.attempt(async () => {
+      const transcript = await this.context.live.reader(open.key).transcript(open.key);
+      try {
+        for await (const entry of eachEntry(transcript, open)) {
+          if (entry.kind !== "message" || entry.injected) continue;
+          const label = titleLine(entry.text ?? entry.media?.type ?? "") || "(empty)";
+          const note = ageOf(entry.time, this.store.getState().clock);
+          const more = picker.add({
+            label,
+            note,
+            run: () => this.set({ focus: "detail", open: { ...open, ref: entry.ref } }),
+          });
+          if (!more) return;
+        }
+        picker.done();
+      } finally {
+        transcript.close();
+      }
+    });
+  }
+
+  /** An overlay that fills while something looks; `add` is false once the person has left it. */
+  #startPicker(title: string, empty: string): { add(item: PickerItem): boolean; done(): void } {
+    let items: PickerItem[] = [];
+    let shown: Picker = { type: "picker", title, items, typing: true, busy: true, empty };
+    let last = 0;
+    const put = (busy: boolean): boolean => {
+      if (this.view.overlay !== shown) return false;
+      shown = { ...shown, items, busy };
+      this.overlay(shown);
+      return true;
+    };
+    this.overlay(shown);
+    return {
+      add: (item) => {
+        items = [...items, item];
+        // A burst of finds is one drawing.
+        if (performance.now() - last < 100) return this.view.overlay === shown;
+        last = performance.now();
+        return put(true);
+      },
+      done: () => void put(false),
+    };
+  }
+
+  #snoozedUntil(key: SessionKey): string | null {
+    return this.context.memory.get("snoozed", key);
+  }
+
+  // --- arranging ----------------------------------------------------------------------------------------------------
+
+  snooze(key: SessionKey): void {
+    const asleep = this.#snoozedUntil(key) !== null;
+    const until = new Date(now(this.context.env) + SNOOZE_MS).toISOString();
+    this.context.memory.set("snoozed", key, asleep ? null : until);
+    this.#memoryChanged();
+    this.say(asleep ? "awake again" : "snoozed for an hour");
+  }
+
+  /** Rename, tag, note, hide, snooze: all in our own memory, never in the tool's files. */
+  organise(): void {
+    const session = this.session();
+    if (!session) return;
+    const { memory } = this.context;
+    const { key } = session;
+    const ask = (title: string, initial: string, done: (text: string) => void): MenuItem => ({
+      label: title,
+      note: initial,
+      run: () =>
+        this.overlay({
+          type: "ask",
+          title,
+          label: "",
+          initial,
+          done: (text) => {
+            done(text.trim());
+            this.#memoryChanged();
+          },
+        }),
+    });
+    const hidden = memory.get("hidden", key) !== null;
+    const items: MenuItem[] = [
+      ask("name it (ours; empty takes it back)", memory.get("name", key) ?? "", (text) =>
+        memory.set("name", key, text || null),
+      ),
+      ask("tags, separated by spaces", (memory.get("tags", key) ?? []).join(" "), (text) =>
+        memory.set("tags", key, text === "" ? null : text.split(/\s+/u)),
+      ),
+      ask("note", memory.get("note", key) ?? "", (text) => memory.set("note", key, text || null)),
+      {
+        label: this.#snoozedUntil(key) === null ? "snooze for an hour" : "wake up",
+        run: () => this.snooze(key),
+      },
+      {
+        label: hidden ? "show it again" : "hide it (A lists hidden ones)",
+        run: () => {
+          memory.set("hidden", key, hidden ? null : true);
+          this.#memoryChanged();
+          this.say(hidden ? "shown again" : "hidden; A lists hidden sessions");
+        },
+      },
+    ];
+    this.overlay({ type: "menu", title: "Organise (kept in forktail, not in the session)", items });
+  }
+
+  /** Sessions of the directory forktail was started in, or of everywhere. */
+  toggleScope(): void {
+    const scope = this.view.scope === null ? process.cwd() : null;
+    this.set({ scope });
+    this.say(scope === null ? "sessions of everywhere" : `only sessions in ${scope}`);
+    const { keys } = this.rows();
+    if (this.view.selected === null || !keys.includes(this.view.selected)) this.select(keys[0] ?? null);
   }
 
   togglePin(): void {
@@ -617,6 +787,15 @@ export class Screen {
 
 function sameOpen(a: OpenView, b: OpenView): boolean {
   return a.key === b.key && a.view === b.view && a.of === b.of && a.ref === b.ref;
+}
+
+/** Who wants the person: questions before failures before finished work, those that wait longest first. */
+export function inboxOf(sessions: readonly Snapshot[], snoozedUntil: (key: SessionKey) => string | null): Snapshot[] {
+  const order = ["needs-input", "failed", "done"];
+  const place = (one: Snapshot): number => order.indexOf(one.status);
+  return sessions
+    .filter((one) => place(one) >= 0 && (snoozedUntil(one.key) ?? "") < (one.updatedAt ?? "~"))
+    .sort((a, b) => place(a) - place(b) || (a.updatedAt ?? "").localeCompare(b.updatedAt ?? ""));
 }
 
 function rank(snapshot: Snapshot): number {

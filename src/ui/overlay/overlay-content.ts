@@ -1,11 +1,11 @@
 import { STATUSES } from "../../session/status.ts";
 import { cleanLine } from "../../session/untrusted.ts";
-import type { Overlay } from "../../store/view.ts";
+import type { Overlay, Picker, PickerItem } from "../../store/view.ts";
 import type { KeyCommand } from "../keymap.ts";
 import { keyLabel } from "../keys.ts";
 import { aroundCursor, type EditedLine } from "../line-editor.ts";
 import type { Screen } from "../screen.ts";
-import { type Line, lineWidth, span } from "../text/line.ts";
+import { type Line, lineWidth, span, spread } from "../text/line.ts";
 import { padEnd, textWidth } from "../text/width.ts";
 import { wrapSpans } from "../text/wrap.ts";
 
@@ -13,6 +13,8 @@ import { wrapSpans } from "../text/wrap.ts";
 export interface OverlayContent {
   title: string;
   lines: Line[];
+  /** Which line must be in sight, 0-based. */
+  chosenAt?: number;
 }
 
 /** Text that was typed into the filter, the search, the palette or a form. */
@@ -60,6 +62,13 @@ export function overlayContent(
       );
       return { title: overlay.title, lines };
     }
+    case "picker":
+      return pickerContent(overlay, typed, width);
+    case "ask":
+      return {
+        title: overlay.title,
+        lines: [inputLine(overlay.label, typed.line), hintLine("Enter keeps it · Esc leaves it", width)],
+      };
     case "confirm": {
       const { question } = overlay;
       const lines = question.says.flatMap((text) => wrapped(text, width, "text"));
@@ -80,6 +89,46 @@ export function overlayContent(
       return { title: action.title, lines: [...lines, [], hintLine("Enter next · Esc leave it", width)] };
     }
   }
+}
+
+/** The items that fit what was typed. */
+export function pickerItems(picker: Picker, text: string): readonly PickerItem[] {
+  if (!picker.typing || text === "") return picker.items;
+  const words = text.toLowerCase().split(/\s+/u);
+  return picker.items.filter((item) =>
+    words.every((word) => `${item.label} ${item.detail ?? ""}`.toLowerCase().includes(word)),
+  );
+}
+
+function pickerContent(picker: Picker, typed: Typed, width: number): OverlayContent {
+  const items = pickerItems(picker, typed.line.text);
+  const lines: Line[] = picker.typing ? [inputLine("", typed.line)] : [];
+  let chosenAt = 0;
+  items.forEach((item, at) => {
+    const chosen = at === typed.chosen;
+    if (chosen) chosenAt = lines.length;
+    lines.push(pickerLine(item, chosen, width));
+    if (item.detail)
+      lines.push(
+        ...wrapSpans([span(cleanLine(item.detail), "faint")], width, { first: [span("     ")], rest: [span("     ")] }),
+      );
+  });
+  if (items.length === 0) lines.push(hintLine(picker.busy ? "looking …" : picker.empty, width));
+  else if (picker.busy) lines.push(hintLine("looking for more …", width));
+  return { title: picker.title, lines, chosenAt };
+}
+
+function pickerLine(item: PickerItem, chosen: boolean, width: number): Line {
+  const mark: Line = [span(chosen ? " ❯ " : "   ", "accent")];
+  if (item.status) {
+    const row = STATUSES[item.status];
+    mark.push({ ...span(`${row.glyph} `), tone: item.status } as Line[number]);
+  }
+  return spread(
+    [...mark, span(item.label, chosen ? "strong" : "text")],
+    [span(cleanLine(item.note ?? ""), "faint")],
+    width,
+  );
 }
 
 /** The commands that fit what was typed, those of this place first. */

@@ -1,8 +1,8 @@
-import type { Overlay } from "../../store/view.ts";
+import type { Overlay, Picker } from "../../store/view.ts";
 import type { KeyCommand } from "../keymap.ts";
 import { editedLine, editLine } from "../line-editor.ts";
 import type { Screen } from "../screen.ts";
-import { paletteItems, type Typed } from "./overlay-content.ts";
+import { paletteItems, pickerItems, type Typed } from "./overlay-content.ts";
 
 /** What a key does while an overlay owns the keyboard. Returns what is typed and chosen afterwards. */
 export function overlayKey(
@@ -27,6 +27,15 @@ export function overlayKey(
     case "palette":
     case "menu":
       return choosingKey(overlay, key, screen, keymap, typed);
+    case "picker":
+      return pickerKey(overlay, key, screen, typed);
+    case "ask":
+      if (key === "enter" || key === "esc") {
+        screen.overlay(null);
+        if (key === "enter") overlay.done(typed.line.text);
+        return typed;
+      }
+      return { ...typed, line: editLine(typed.line, key) ?? typed.line };
     case "confirm":
       if (key === "y" || key === "enter") {
         screen.overlay(null);
@@ -72,6 +81,10 @@ function inputKey(overlay: Overlay & { type: "filter" | "search" }, key: string,
     screen.moveSelection(key === "down" ? 1 : -1);
     return typed;
   }
+  if (overlay.type === "filter" && key === "/" && typed.line.text === "") {
+    screen.askSearchAll();
+    return typed;
+  }
   const line = editLine(typed.line, key);
   if (line === null) return typed;
   if (overlay.type === "filter") screen.filter(line.text);
@@ -113,6 +126,49 @@ function choosingKey(
   }
   const line = editLine(typed.line, key);
   return line === null ? typed : { line, chosen: 0 };
+}
+
+function pickerKey(picker: Picker, key: string, screen: Screen, typed: Typed): Typed {
+  const items = pickerItems(picker, typed.line.text);
+  const move = (by: number): Typed => ({
+    ...typed,
+    chosen: Math.min(Math.max(0, typed.chosen + by), Math.max(0, items.length - 1)),
+  });
+  const chosen = items[typed.chosen];
+  switch (key) {
+    case "esc":
+      screen.overlay(null);
+      return typed;
+    case "enter":
+      screen.overlay(null);
+      chosen?.run();
+      return typed;
+    case "down":
+    case "ctrl+n":
+      return move(1);
+    case "up":
+    case "ctrl+p":
+      return move(-1);
+    case "pagedown":
+    case "ctrl+d":
+      return move(8);
+    case "pageup":
+    case "ctrl+u":
+      return move(-8);
+  }
+  if (picker.typing) {
+    const line = editLine(typed.line, key);
+    return line === null ? typed : { line, chosen: 0 };
+  }
+  if (key === "j") return move(1);
+  if (key === "k") return move(-1);
+  if (key === "q") screen.overlay(null);
+  if (key === "x" && chosen?.aside) {
+    chosen.aside.run();
+    screen.overlay({ ...picker, items: picker.items.filter((item) => item !== chosen) });
+    return move(0);
+  }
+  return typed;
 }
 
 function formKey(overlay: Overlay & { type: "form" }, key: string, screen: Screen, typed: Typed): Typed {

@@ -55,10 +55,10 @@ export class SessionTranscript implements Transcript {
       this.#cache.clear();
       this.#view = null;
     }
-    const { items, starts } = this.#viewOf(request, state);
-    const total = starts.at(-1) ?? 0;
-    const [from, to] = windowOf(request, total, (ref) => starts[positionOf(items, ref)] ?? 0);
-    return pageOf(this.#entries(path, state, { items, starts, key: "" }, from, to, request.textLimit), from, to, total);
+    const view = this.#viewOf(request, state);
+    const total = view.starts.at(-1) ?? 0;
+    const [from, to] = windowOf(request, total, (ref) => positionOf(view, ref));
+    return pageOf(this.#entries(path, state, view, from, to, request.textLimit), from, to, total);
   }
 
   close(): void {
@@ -109,13 +109,14 @@ export class SessionTranscript implements Transcript {
   }
 }
 
-/** The item a ref names; `id:2` is a part of `id`. The end when there is none. */
-function positionOf(items: readonly ViewItem[], ref: string): number {
-  const [id] = ref.split(":");
+/** Where a ref stands; `id:2` is a part of `id`. The end when it is nowhere. */
+function positionOf({ items, starts }: View, ref: string): number {
   const exact = items.findIndex((item) => refOf(item) === ref);
-  if (exact >= 0) return exact;
-  const found = items.findIndex((item) => item.facts.id === id);
-  return found < 0 ? items.length : found;
+  if (exact >= 0) return starts[exact] ?? 0;
+  const [, whole = "", part = "0"] = /^(.*):(\d+)$/su.exec(ref) ?? [];
+  const found = items.findIndex((item) => refOf(item) === whole);
+  const item = items[found];
+  return item === undefined ? (starts.at(-1) ?? 0) : (starts[found] ?? 0) + Math.min(Number(part), item.parts - 1);
 }
 
 function refOf({ facts, what }: ViewItem): string {

@@ -47,8 +47,10 @@ export class Poller {
     if (this.#busy) return;
     this.#busy = true;
     try {
-      const changed = this.#round % LIST_EVERY === 0 ? await this.#listAll() : await this.#statRecent();
+      const list = this.#round % LIST_EVERY === 0;
+      // Counted before the work: a directory that is added meanwhile asks for a listing next.
       this.#round += 1;
+      const changed = list ? await this.#listAll() : await this.#statRecent();
       if (changed.length > 0) this.#onPaths(changed);
     } finally {
       this.#busy = false;

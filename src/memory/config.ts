@@ -29,6 +29,8 @@ export const configShape = z.strictObject({
   still: z.boolean().optional(),
   /** Never watch, always poll. */
   poll: z.boolean().optional(),
+  /** Wheel and clicks; the terminal's own text selection then needs Shift. */
+  mouse: z.boolean().optional(),
   /** Where `r` opens a session inside tmux. */
   resumeIn: z.enum(["split", "window", "here"]).optional(),
   /** Keys by action: `{"session.fork": ["F"]}` replaces the default ones. */

@@ -18,6 +18,8 @@ export type ListRow =
       /** Nesting in a tree, 0 for a top row. */
       depth: number;
       pinned: boolean;
+      /** Our own tags, joined by spaces. */
+      tags: string;
       /** Our own name for it, null when the person gave none. */
       alias: string | null;
       /** Positions of the filter's hits in the shown title. */
@@ -161,6 +163,7 @@ function arrange(matches: readonly Match[], group: GroupBy, memory: Memory, now:
     depth,
     hits,
     pinned: memory.get("pinned", snapshot.key) ?? false,
+    tags: (memory.get("tags", snapshot.key) ?? []).join(" "),
     alias: memory.get("name", snapshot.key),
   });
   if (group === "none") return matches.map((one) => row(one, 0));

@@ -39,8 +39,9 @@ export function App({ screen, keymap, look }: Props) {
   useEffect(() => screen.resized(columns), [screen, columns]);
 
   useInput((input, key) => {
-    screen.unsay();
     for (const name of keyNames(input, key)) {
+      if (screen.report(name)) continue;
+      screen.unsay();
       const owner = screen.view.overlay;
       if (owner) {
         const next = overlayKey(owner, name, screen, keymap, latest.current);

@@ -7,11 +7,13 @@ import { now } from "../probe/clock.ts";
 import type { ResumeCommand } from "../session/snapshot.ts";
 import { cleanLine } from "../session/untrusted.ts";
 import { feed } from "../store/feed.ts";
-import { newStore } from "../store/store.ts";
+import { newStore, type Store } from "../store/store.ts";
 import { GROUPS, SORTS } from "../store/view.ts";
 import { App } from "./app.tsx";
+import { countStatuses } from "./header.tsx";
 import { keymapOf } from "./keymap.ts";
 import { Screen, type Terminal } from "./screen.ts";
+import { TerminalModes } from "./terminal-modes.ts";
 import { resolveTheme } from "./theme.ts";
 
 /** Frames a second at most: tmux before 3.5 shows every one of them half-drawn. */
@@ -47,18 +49,24 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
     leave = resolve;
   });
   const bridge: { suspend: ReturnType<typeof useApp>["suspendTerminal"] | null } = { suspend: null };
+  const modes = new TerminalModes(stdout, config.mouse ?? false);
   const terminal: Terminal = {
     output: stdout,
     lend: async (work) => {
+      modes.leave();
       if (bridge.suspend) await bridge.suspend(work);
+      modes.enter();
     },
     run: runChild,
     quit: () => leave(0),
     stop: () => {
       // Not awaited: the process stops inside the call, and goes on here when it is continued.
-      void bridge.suspend?.(() => {
-        process.kill(0, "SIGTSTP");
-      });
+      modes.leave();
+      void bridge
+        .suspend?.(() => {
+          process.kill(0, "SIGTSTP");
+        })
+        .then(() => modes.enter());
     },
   };
   const screen = new Screen(store, place, config, terminal, ascii);
@@ -77,7 +85,9 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
       interactive: true,
     },
   );
+  modes.enter();
   const ended = endings(leave);
+  const untitle = followTitle(store, screen, modes);
   for (const text of [problem, ...problems, options.greeting]) if (text) screen.say(text);
   const minute = setInterval(() => store.setState({ clock: now(env) }), MINUTE);
   minute.unref();
@@ -92,6 +102,8 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   sink.flush();
   if (!store.getState().scanning) await cache.save(store.getState().sessions.values()).catch(() => undefined);
   screen.close();
+  untitle();
+  modes.leave();
   instance.unmount();
   await instance.waitUntilExit().catch(() => undefined);
   ended.stop();
@@ -99,6 +111,21 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   const words = ended.words();
   if (words !== null) process.stderr.write(`forktail: ${cleanLine(words)}\n`);
   return code;
+}
+
+/** Keeps the window's title telling who needs the person. */
+function followTitle(store: Store, screen: Screen, modes: TerminalModes): () => void {
+  const tell = (): void => {
+    const counts = countStatuses(screen.rows().keys.flatMap((key) => screen.snapshot(key) ?? []));
+    const needing = (counts.get("needs-input") ?? 0) + (counts.get("failed") ?? 0);
+    const working = counts.get("working") ?? 0;
+    const parts = [needing > 0 ? `▲${needing}` : "", working > 0 ? `●${working}` : ""].filter((part) => part !== "");
+    modes.title(["forktail", ...parts].join(" "));
+  };
+  tell();
+  return store.subscribe((state, before) => {
+    if (state.sessions !== before.sessions || state.memoryRevision !== before.memoryRevision) tell();
+  });
 }
 
 /** Hands Ink's way of lending the terminal out of React. */
@@ -124,6 +151,9 @@ function endings(leave: (code: number) => void): { words(): string | null; stop(
     leave(signal in SIGNALS ? SIGNALS[signal as keyof typeof SIGNALS] : 1);
   };
   const onCrash = (error: unknown): void => {
+    // The terminal went away: there is nobody to tell.
+    if (error instanceof Error && "code" in error && (error.code === "EIO" || error.code === "EPIPE"))
+      return leave(129);
     words = `it crashed: ${error instanceof Error ? error.message : String(error)}. No session was touched; please report it`;
     leave(1);
   };

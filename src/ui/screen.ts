@@ -1,5 +1,5 @@
 import { copyText } from "../actions/clipboard.ts";
-import { editorCommand } from "../actions/editor.ts";
+import { editedFile, editorCommand } from "../actions/editor.ts";
 import type { ActionContext } from "../actions/fork.ts";
 import { forkSession, planFork, revertSession, undoRevert } from "../actions/fork.ts";
 import {
@@ -72,9 +72,15 @@ export class Screen {
   readonly ascii: boolean;
   readonly #terminal: Terminal;
   readonly #rows: (state: ReturnType<Store["getState"]>) => ListRows;
+  /** Where the list's rows are on the screen, as last drawn: what a click hits. */
+  list: { width: number; keyAt(row: number): SessionKey | null } = { width: 0, keyAt: () => null };
+  /** Does the terminal have the person's eyes? Unknown until it first reports. */
+  #focused = true;
   #pane: { pane: Pane; open: OpenView; snapshot: Snapshot | null } | null = null;
   #paneListeners = new Set<() => void>();
   #columns = 80;
+  /** Has the person moved the selection yet? */
+  #chose = false;
   #preview: NodeJS.Timeout | null = null;
   #toast: NodeJS.Timeout | null = null;
 
@@ -118,6 +124,11 @@ export class Screen {
     return joinSessions(this.store.getState().sessions).sessions.get(key) ?? null;
   }
 
+  /** The session the person is looking at right now: open, and the terminal has their eyes. */
+  watching(): SessionKey | null {
+    return this.#focused ? (this.view.open?.key ?? null) : null;
+  }
+
   pane(): Pane | null {
     return this.#pane?.pane ?? null;
   }
@@ -145,6 +156,43 @@ export class Screen {
     if (columns === this.#columns) return;
     this.#columns = columns;
     this.#schedulePreview();
+  }
+
+  // --- what the terminal reports ------------------------------------------------------------------------------------
+
+  /** Focus and mouse. False: it was a key. */
+  report(name: string): boolean {
+    const [kind, column, row] = name.split(":");
+    switch (kind) {
+      case "focus-in":
+      case "focus-out":
+        this.#focused = kind === "focus-in";
+        return true;
+      case "wheel-up":
+      case "wheel-down":
+        this.#wheel(kind === "wheel-up" ? -1 : 1);
+        return true;
+      case "click":
+        this.#click(Number(column), Number(row));
+        return true;
+      case "mouse":
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #wheel(direction: 1 | -1): void {
+    if (this.view.focus === "list") this.moveSelection(direction);
+    else this.pane()?.move(3 * direction);
+  }
+
+  #click(column: number, row: number): void {
+    const key = this.list.keyAt(row);
+    if (column < this.list.width && (this.sideBySide() || this.view.focus === "list")) {
+      if (key !== null) this.select(key);
+      this.set({ focus: "list" });
+    } else if (this.view.open) this.set({ focus: "detail" });
   }
 
   // --- the view -----------------------------------------------------------------------------------------------------
@@ -188,6 +236,7 @@ export class Screen {
   }
 
   moveSelection(by: number): void {
+    this.#chose = true;
     const { keys } = this.rows();
     if (keys.length === 0) return;
     const at = this.view.selected === null ? -1 : keys.indexOf(this.view.selected);
@@ -196,6 +245,7 @@ export class Screen {
   }
 
   openSelected(): void {
+    this.#chose = true;
     const { selected, open } = this.view;
     if (selected === null) return;
     if (open?.key === selected) this.set({ focus: "detail" });
@@ -627,10 +677,17 @@ export class Screen {
     this.overlay({ type: "menu", title: "Copy", items });
   }
 
+  /** The file that the entry under the cursor edits, at its place; else the session's own file. */
   openInEditor(): void {
     const session = this.session();
     if (!session) return;
-    const command = editorCommand(session.path, null, this.context.env);
+    const entry = this.entry();
+    const edited = entry?.call ? editedFile(entry.call.args, session.cwd) : null;
+    if (edited !== null && !edited.there) {
+      this.say(`${edited.path} is not on this machine`, "bad");
+      return;
+    }
+    const command = editorCommand(edited?.path ?? session.path, edited?.line ?? null, this.context.env);
     if (command === null) {
       this.say("no editor: set $EDITOR to one that is on PATH", "bad");
       return;
@@ -726,8 +783,9 @@ export class Screen {
   // --- following the sessions ---------------------------------------------------------------------------------------
 
   #sessionsChanged(): void {
-    const { sessions, view } = this.store.getState();
-    if (view.selected === null) {
+    const { sessions, view, scanning } = this.store.getState();
+    // Until the person has chosen, the first row is selected, also while sources still come in.
+    if (view.selected === null || (scanning && !this.#chose)) {
       const first = this.rows().keys[0];
       if (first !== undefined) this.select(first);
     } else if (!sessions.has(view.selected) && !this.context.memory.get("copied", view.selected)) {

@@ -16,10 +16,15 @@ export const StyledLine = memo(function StyledLine({ line }: Props) {
   // An empty row still takes a row.
   if (line.length === 0) return <Text> </Text>;
   // Spans are told apart by their place alone, so they are children, not a list that would need keys.
-  const spans = line.map((piece) => createElement(Text, look(piece, theme), piece.text));
+  const spans = line.map((piece) => createElement(Text, look(piece, theme), linked(piece)));
   return createElement(Text, { wrap: "truncate-end" }, ...spans);
 });
 
 function look(piece: Span & { tone?: StatusName }, theme: Theme): TextLook {
   return piece.tone ? theme.tones[STATUSES[piece.tone].tone] : lookOf(piece, theme);
+}
+
+/** A terminal hyperlink (OSC 8); where it leads was checked when the line was laid out. */
+function linked({ text, href }: Span): string {
+  return href === undefined ? text : `\u001b]8;;${href}\u0007${text}\u001b]8;;\u0007`;
 }

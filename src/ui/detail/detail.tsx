@@ -30,7 +30,7 @@ export function Detail({ screen, width, height }: Props) {
   const lines = pane.lay(width, Math.max(1, body));
   return (
     <Box flexDirection="column" width={width} height={height} overflow="hidden">
-      <StyledLine line={titleLine(snapshot, open, width, focused)} />
+      <StyledLine line={titleLine(snapshot, screen.context.memory.get("name", open.key), open, width, focused)} />
       <StyledLine line={tabLine(screen, open, pane.position(), width)} />
       <StyledLine line={[span((screen.ascii ? "-" : "─").repeat(width), "border")]} />
       {lines.map((line, row) => (
@@ -52,9 +52,15 @@ function Nothing({ width, height }: { width: number; height: number }) {
   );
 }
 
-function titleLine(snapshot: Snapshot | null, open: OpenView, width: number, focused: boolean): Line {
+function titleLine(
+  snapshot: Snapshot | null,
+  alias: string | null,
+  open: OpenView,
+  width: number,
+  focused: boolean,
+): Line {
   if (!snapshot) return cutLine([span(` ${cleanLine(open.key)}: gone, or not read yet`, "faint")], width);
-  const title = span(` ${cleanLine(snapshot.title)}`, focused ? "heading" : "strong");
+  const title = span(` ${cleanLine(alias ?? snapshot.title)}`, focused ? "heading" : "strong");
   const { usage } = snapshot;
   const facts: string[] = [];
   if (usage) facts.push(tokens(usage.input + usage.cacheRead + usage.cacheWrite + usage.output));

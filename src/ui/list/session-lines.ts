@@ -9,6 +9,8 @@ export interface SessionRowFacts {
   snapshot: Snapshot;
   alias: string | null;
   pinned: boolean;
+  /** Our own tags, joined by spaces: plain, so that equal rows compare equal. */
+  tags: string;
   depth: number;
   hits: readonly number[];
   selected: boolean;
@@ -51,6 +53,7 @@ export function sessionLines(facts: SessionRowFacts): [Line, Line] {
     span(" "),
     ...pin,
     ...titleSpans(title, facts),
+    ...facts.tags.split(" ").flatMap((tag) => (tag === "" ? [] : [span(` #${cleanLine(tag)}`, "label")])),
   ];
   const age = ageOf(snapshot.updatedAt, facts.clock);
   const first = spread(head, [span(age, "faint")], width);

@@ -1,12 +1,13 @@
 import { Box, useAnimation } from "ink";
 import { useContext, useRef } from "react";
 import { useStore } from "zustand";
+import type { SessionKey } from "../../session/key.ts";
 import type { ListRow } from "../../store/rows.ts";
 import { Appearance } from "../appearance.ts";
 import type { Screen } from "../screen.ts";
 import { StyledLine } from "../styled-line.tsx";
 import { cutLine, type Line, span } from "../text/line.ts";
-import { listWindow } from "./list-window.ts";
+import { listWindow, rowHeight } from "./list-window.ts";
 import { SessionRow } from "./session-row.tsx";
 
 interface Props {
@@ -17,6 +18,8 @@ interface Props {
 
 /** Twice a second is motion enough, and only while something visible works. */
 const SPIN_MS = 500;
+/** The list begins below the header. */
+const HEADER_ROWS = 1;
 
 /** The sessions; only those in sight exist. */
 export function SessionList({ screen, width, height }: Props) {
@@ -30,6 +33,7 @@ export function SessionList({ screen, width, height }: Props) {
   const visible = listWindow(rows, at, top.current, height);
   top.current = visible.top;
   const shown = rows.slice(visible.top, visible.end);
+  screen.list = { width, keyAt: (row) => keyAtRow(shown, row - HEADER_ROWS) };
   const spins = !still && shown.some((row) => row.type === "session" && row.snapshot.status === "working");
   const { frame } = useAnimation({ interval: SPIN_MS, isActive: spins });
   return (
@@ -44,6 +48,7 @@ export function SessionList({ screen, width, height }: Props) {
             snapshot={row.snapshot}
             alias={row.alias}
             pinned={row.pinned}
+            tags={row.tags}
             depth={row.depth}
             hits={row.hits}
             selected={row.key === selected}
@@ -57,6 +62,17 @@ export function SessionList({ screen, width, height }: Props) {
       )}
     </Box>
   );
+}
+
+/** The session whose lines a row of the list belongs to. */
+function keyAtRow(shown: readonly ListRow[], row: number): SessionKey | null {
+  let at = 0;
+  for (const one of shown) {
+    const height = rowHeight(one);
+    if (row >= at && row < at + height) return one.type === "session" ? one.key : null;
+    at += height;
+  }
+  return null;
 }
 
 function groupLine(row: Extract<ListRow, { type: "group" }>, width: number): Line {

@@ -25,6 +25,8 @@ const beat = z.union([
   z.strictObject({ after, error: z.string(), via: z.string().optional() }),
   /** What the running program says of itself, where the tool keeps such a thing; `gone`: it has ended. */
   z.strictObject({ after, process: z.enum(["busy", "asking", "waiting", "gone"]) }),
+  /** The person puts it away, or its budget stops it, where the tool has such a thing. */
+  z.strictObject({ after, put: z.enum(["archived", "paused"]) }),
 ]);
 
 const scenario = z.strictObject({
@@ -41,6 +43,8 @@ const scenario = z.strictObject({
   workers: z.array(z.strictObject({ name: z.string(), drives: z.array(z.string()) })).default([]),
   /** A name the person or the tool gave it, where the tool keeps one. */
   name: z.string().optional(),
+  /** US dollars it may cost, where the tool has budgets. */
+  costCap: z.number().optional(),
   /** Begins as a copy of another session's first beats. */
   forkOf: z.strictObject({ id: z.string(), beats: z.number().int() }).optional(),
   beats: z.array(beat).min(1),

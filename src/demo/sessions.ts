@@ -1,8 +1,13 @@
 import dropColumn from "../../assets/demo/claude/drop-column.json" with { type: "json" };
 import uploadResume from "../../assets/demo/claude/upload-resume.json" with { type: "json" };
+import dropJquery from "../../assets/demo/codebot/drop-jquery.json" with { type: "json" };
+import tileCache from "../../assets/demo/codebot/tile-cache.json" with { type: "json" };
 import dependencyAudit from "../../assets/demo/codex/dependency-audit.json" with { type: "json" };
 import explainLocks from "../../assets/demo/codex/explain-locks.json" with { type: "json" };
 import profileLoop from "../../assets/demo/codex/profile-loop.json" with { type: "json" };
+import docsCrawl from "../../assets/demo/herrscher/docs-crawl.json" with { type: "json" };
+import oldSpike from "../../assets/demo/herrscher/old-spike.json" with { type: "json" };
+import triage from "../../assets/demo/herrscher/triage.json" with { type: "json" };
 import bumpGo from "../../assets/demo/statefile/bump-go.json" with { type: "json" };
 import ciCache from "../../assets/demo/statefile/ci-cache.json" with { type: "json" };
 import darkModeJa from "../../assets/demo/statefile/dark-mode-ja.json" with { type: "json" };
@@ -27,6 +32,11 @@ const DATA: readonly unknown[] = [
   releaseNotes,
   searchIndex,
   watchDeploy,
+  dropJquery,
+  tileCache,
+  docsCrawl,
+  oldSpike,
+  triage,
   dropColumn,
   uploadResume,
   dependencyAudit,

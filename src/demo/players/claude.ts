@@ -2,7 +2,7 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Beat, Scenario, TimedBeat } from "../scenario.ts";
 import { LETTERS, Seeded } from "../seeded.ts";
-import { JsonlFile } from "./jsonl-file.ts";
+import { LinesFile } from "./lines-file.ts";
 import type { PlayedSession, Player, Stage } from "./player.ts";
 import { Pretended } from "./pretended.ts";
 
@@ -20,7 +20,7 @@ type Row = Record<string, unknown>;
 class ClaudeSession implements PlayedSession {
   readonly #session: Scenario;
   readonly #root: string;
-  readonly #file: JsonlFile;
+  readonly #file: LinesFile;
   readonly #seed: Seeded;
   readonly #program: Pretended;
   #parent: string | null = null;
@@ -36,7 +36,7 @@ class ClaudeSession implements PlayedSession {
     this.#root = root;
     this.#seed = new Seeded(session.id);
     const folder = session.cwd.replaceAll(/[^a-zA-Z0-9]/gu, "-");
-    this.#file = new JsonlFile(join(root, "projects", folder, `${session.id}.jsonl`));
+    this.#file = new LinesFile(join(root, "projects", folder, `${session.id}.jsonl`));
     this.#program = new Pretended(session, stage, "claude");
   }
 
@@ -82,7 +82,7 @@ class ClaudeSession implements PlayedSession {
       promptSource: "typed",
     });
     if (first && this.#session.name !== undefined) {
-      this.#file.add({ type: "ai-title", aiTitle: this.#session.name, sessionId: this.#session.id });
+      this.#file.addJson({ type: "ai-title", aiTitle: this.#session.name, sessionId: this.#session.id });
     }
     this.#asked = time;
     this.#tell("busy", time);
@@ -175,7 +175,7 @@ class ClaudeSession implements PlayedSession {
   #row(type: string, time: Date, rest: Row): string {
     const uuid = this.#seed.uuid();
     const { cwd, id } = this.#session;
-    this.#file.add({
+    this.#file.addJson({
       ...{ parentUuid: this.#parent, isSidechain: false, userType: "external", entrypoint: "cli", cwd, sessionId: id },
       ...{ version: VERSION, gitBranch: "main", type, uuid, timestamp: time.toISOString(), ...rest },
     });

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Beat, Scenario, TimedBeat } from "../scenario.ts";
 import { LETTERS, Seeded } from "../seeded.ts";
-import { JsonlFile } from "./jsonl-file.ts";
+import { LinesFile } from "./lines-file.ts";
 import type { PlayedSession, Player, Stage } from "./player.ts";
 import { Pretended } from "./pretended.ts";
 
@@ -27,7 +27,7 @@ class CodexSession implements PlayedSession {
   readonly #root: string;
   readonly #seed: Seeded;
   readonly #program: Pretended;
-  #file: JsonlFile | null = null;
+  #file: LinesFile | null = null;
   #ordinal = 0;
   #turn: string | null = null;
   #calls: string[] = [];
@@ -78,7 +78,7 @@ class CodexSession implements PlayedSession {
   #message(said: string, time: Date): void {
     const { id, cwd, limit } = this.#session;
     if (this.#file === null) {
-      this.#file = new JsonlFile(join(this.#root, "sessions", rolloutPath(id, time)));
+      this.#file = new LinesFile(join(this.#root, "sessions", rolloutPath(id, time)));
       this.#line(time, "session_meta", {
         ...{
           session_id: id,
@@ -166,7 +166,7 @@ class CodexSession implements PlayedSession {
   }
 
   #line(time: Date, type: string, payload: Payload): void {
-    this.#file?.add({ timestamp: time.toISOString(), ordinal: this.#ordinal, type, payload });
+    this.#file?.addJson({ timestamp: time.toISOString(), ordinal: this.#ordinal, type, payload });
     this.#ordinal += 1;
   }
 }

@@ -1,7 +1,9 @@
 import { claudePlayer } from "./claude.ts";
+import { codebotPlayer } from "./codebot.ts";
 import { codexPlayer } from "./codex.ts";
+import { herrscherPlayer } from "./herrscher.ts";
 import type { Player } from "./player.ts";
 import { statefilePlayer } from "./statefile.ts";
 
 /** One line a tool. */
-export const PLAYERS: readonly Player[] = [statefilePlayer, claudePlayer, codexPlayer];
+export const PLAYERS: readonly Player[] = [statefilePlayer, codebotPlayer, herrscherPlayer, claudePlayer, codexPlayer];

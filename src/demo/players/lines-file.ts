@@ -1,8 +1,8 @@
 import { appendFile, mkdir, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Lines of JSON that are taken in one by one and appended together. */
-export class JsonlFile {
+/** Lines that are taken in one by one and appended together. */
+export class LinesFile {
   readonly path: string;
   #pending = "";
 
@@ -10,8 +10,13 @@ export class JsonlFile {
     this.path = path;
   }
 
-  add(row: Record<string, unknown>): void {
-    this.#pending += `${JSON.stringify(row)}\n`;
+  /** `line` ends with its LF. */
+  add(line: string): void {
+    this.#pending += line;
+  }
+
+  addJson(row: Record<string, unknown>): void {
+    this.add(`${JSON.stringify(row)}\n`);
   }
 
   /** Appends what was taken in. `backdate` sets the file's times. */

@@ -13,7 +13,7 @@ export interface CallSums {
   cacheWrite: number;
 }
 
-export function noCalls(): CallSums {
+function noCalls(): CallSums {
   return { calls: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 }
 

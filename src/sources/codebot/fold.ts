@@ -12,7 +12,7 @@ import { tailOf } from "./jsonl.ts";
 import { type Header, readHeader, SESSION_VERSION } from "./payloads.ts";
 
 /** How the lines after the header are read: as a tree (1 to 3), as version 5's log, or not at all. */
-export type Shape = "tree" | "flat" | "unknown";
+type Shape = "tree" | "flat" | "unknown";
 
 /** Everything rows, documents and fork points need of one session file. Plain data; grows by O(new lines). */
 export interface SessionState {
@@ -84,7 +84,7 @@ export const codebotFold: FileFold<SessionState> = {
   },
 };
 
-export function initialState(): SessionState {
+function initialState(): SessionState {
   return {
     lines: 0,
     header: null,

@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import { openRegular } from "../../files/open.ts";
 import { AlreadyExists, publishNew } from "../../files/publish.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
+import { cleanLine } from "../../session/untrusted.ts";
 import type { ForkAbility, Forked, ForkPlan, Root } from "../source.ts";
 import { chainTo, entryOf, pathTo } from "./chain-state.ts";
 import { buildSnapshot, chainOf } from "./context.ts";
@@ -79,8 +80,8 @@ function endAt(state: SessionState, leaf: string): End {
 }
 
 /** Looks whether the copy would be a healthy session. Pure. */
-export function planCopy(original: Original, end: End): { plan: ForkPlan; path: EntryFacts[] } {
-  const refuse = (reason: string) => ({ plan: { allowed: false as const, reason }, path: [] });
+function planCopy(original: Original, end: End): { plan: ForkPlan; path: EntryFacts[] } {
+  const refuse = (reason: string) => ({ plan: { allowed: false as const, reason: cleanLine(reason) }, path: [] });
   const { state, path: file } = original;
   const version = state.header?.version ?? 0;
   if (version !== SESSION_VERSION) {

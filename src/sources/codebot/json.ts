@@ -32,12 +32,6 @@ export function flagOf(object: JsonObject, key: string): boolean {
   return object[key] === true;
 }
 
-/** A list of texts; a nil slice is `null` in the file and reads as empty. */
-export function textsOf(object: JsonObject, key: string): string[] {
-  const value = object[key];
-  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
-}
-
 /** The object that a text spells, or null when it spells none. */
 export function parseObject(text: string): JsonObject | null {
   try {

@@ -60,6 +60,7 @@ export class CodebotReader implements SourceReader {
     // The first file of an id gets the plain key: by path, not by chance.
     const inOrder = [...found].sort((a, b) => (a.path < b.path ? -1 : 1));
     for (const { root, path } of inOrder) this.#sessions.reserve(root, path);
+    yield await this.#forgetAll(new Set(found.map(({ path }) => path)), evidence);
     for (let at = 0; at < found.length; at += BATCH) {
       const readings: Reading[] = [];
       for (const { root, path } of found.slice(at, at + BATCH)) {
@@ -143,6 +144,17 @@ export class CodebotReader implements SourceReader {
 
   async close(): Promise<void> {
     this.#sessions.clear();
+  }
+
+  /** A scan tells everything anew: what is gone first, then every row as if it were new. */
+  async #forgetAll(found: ReadonlySet<string>, evidence: Evidence): Promise<Delta> {
+    const readings: Reading[] = [];
+    for (const { root, path } of this.#sessions.all()) {
+      if (!found.has(path)) readings.push(await this.#sessions.read(root, path, false, evidence.now));
+    }
+    const delta = this.#delta(merged(readings), evidence, true);
+    for (const held of this.#sessions.all()) held.snapshot = null;
+    return delta;
   }
 
   async #find(root: Root): Promise<{ root: Root; path: string; mtimeMs: number }[]> {

@@ -1,7 +1,7 @@
 import { answeredCall, callsOf, type Message } from "./message.ts";
 
 /** What a synthetic result says. Only in memory: it is never written to a session. */
-export const UNKNOWN_OUTCOME = "Execution was interrupted; no result was recorded and its outcome is unknown.";
+const UNKNOWN_OUTCOME = "Execution was interrupted; no result was recorded and its outcome is unknown.";
 
 /** What the repair needs to see of a message. */
 export interface Turn {

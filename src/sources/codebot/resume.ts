@@ -1,3 +1,4 @@
+import { cleanLine } from "../../session/untrusted.ts";
 import type { ResumeAnswer } from "../source.ts";
 import { damageOf, type SessionState } from "./fold.ts";
 import { projectId } from "./ids.ts";
@@ -41,7 +42,7 @@ export function resumeAnswer({ id, state, project, newest }: ResumeFacts): Resum
   if (projectId(header.cwd) !== project) {
     return {
       ok: false,
-      reason: `codebot looks for sessions of ${header.cwd} in ${projectId(header.cwd)}, but this file lies in ${project}`,
+      reason: `codebot looks for sessions of ${cleanLine(header.cwd)} in ${projectId(header.cwd)}, but this file lies in ${project}`,
     };
   }
   const notes =

@@ -46,7 +46,7 @@ function readMember(value: JsonObject): RosterMember {
 }
 
 /** The file's text as Go prints it. */
-export function formatRoster(roster: Roster): string {
+function formatRoster(roster: Roster): string {
   const members = roster.members.map(({ name, agentType, color, initialPrompt, description, depth, kind }) => ({
     name,
     agent_type: agentType,

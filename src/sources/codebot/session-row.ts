@@ -60,7 +60,7 @@ export function rowOf(facts: RowFacts): { snapshot: Snapshot; until: number | nu
     agent: NAME,
     models: state.models.map(cleanLine),
     cwd: state.header?.cwd || null,
-    project: basename(state.header?.cwd ?? "") || null,
+    project: state.header?.cwd || null,
     createdAt: isoOf(state.header?.created),
     updatedAt: isoOf(state.updated),
     messages: state.messages,
@@ -75,7 +75,7 @@ export function rowOf(facts: RowFacts): { snapshot: Snapshot; until: number | nu
       goal.status === "off"
         ? null
         : {
-            status: goal.status,
+            status: cleanLine(goal.status),
             objective: cleanLine(goal.objective),
             tokensUsed: goal.tokensUsed,
             tokenBudget: goal.tokenBudget > 0 ? goal.tokenBudget : null,
@@ -83,7 +83,7 @@ export function rowOf(facts: RowFacts): { snapshot: Snapshot; until: number | nu
     plan:
       state.chain.plan === null
         ? null
-        : { phase: cleanLine(state.chain.plan.phase), slug: state.chain.planSlug || null },
+        : { phase: cleanLine(state.chain.plan.phase), slug: cleanLine(state.chain.planSlug) || null },
     team:
       beside.roster === null
         ? null
@@ -109,7 +109,7 @@ function statusOf({ state, process, now }: RowFacts): Judged {
 }
 
 /** Name, else first message, else id (codebot.md §3). In one line, but otherwise as the tool wrote it. */
-export function titleOf(state: SessionState, id: string): string {
+function titleOf(state: SessionState, id: string): string {
   if (state.name.trim() !== "") return oneLine(state.name);
   return cutCodePoints(oneLine(state.firstMessage).trim(), 80) || id;
 }
@@ -166,7 +166,8 @@ function extraOf({ state, beside, plan, project }: RowFacts): Record<string, unk
     model: isFlat ? flat.model : chain.model,
     reasoningEffort: isFlat ? flat.effort : chain.effort,
     planFile: plan,
-    taskBoard: beside.tasks?.tasks.map(({ id, status, owner, subject }) => [id, status, owner, subject]) ?? null,
+    taskBoard:
+      beside.tasks?.tasks.map(({ id, status, owner, subject }) => [id, status, owner, subject].map(cleanLine)) ?? null,
     nextClaimable: beside.tasks === null ? null : (nextClaimable(beside.tasks.tasks)?.id ?? null),
     transcripts: beside.transcripts,
   };

@@ -116,7 +116,7 @@ export function breakText(info: CacheBreakInfo): string {
 }
 
 /** The tool's note, else what it saw change. */
-export function breakCause(info: CacheBreakInfo): string {
+function breakCause(info: CacheBreakInfo): string {
   if (info.note !== "") return info.note;
   const changed = [
     info.frozenChanged ? "frozen system prompt" : "",

@@ -1,4 +1,5 @@
-import { chainTo, emptyChain, pathTo, pushEntry } from "./chain-state.ts";
+import type { Opens } from "../../session/document.ts";
+import { emptyChain, entryOf, pathTo, pushEntry } from "./chain-state.ts";
 import type { EntryFacts, MessageFacts } from "./facts.ts";
 import type { SessionState } from "./fold.ts";
 import { HEADER_ID } from "./ids.ts";
@@ -103,7 +104,20 @@ function flatItems(state: SessionState): ViewItem[] {
   }));
 }
 
-/** Calls that the path to an entry leaves without results; what a fork that ends there would hold open. */
-export function openCallsAt(state: SessionState, leaf: string): string[] {
-  return chainTo(state.entries, state.index, leaf).context.pending;
+/** How a line of the file is opened: in the timeline when it is there, else on a branch that leads through it. */
+export function opener(state: SessionState): (facts: EntryFacts) => Opens {
+  if (state.shape !== "tree") return (facts) => ({ view: "timeline", ref: facts.id });
+  const current = new Set(pathTo(state.entries, state.index, state.chain.leaf || HEADER_ID).path);
+  // Children stand behind their parents, so that one pass from the end carries each leaf down to its root.
+  const leafOf = new Map<EntryFacts, string>();
+  for (const facts of state.entries.toReversed()) {
+    const leaf = leafOf.get(facts) ?? facts.id;
+    leafOf.set(facts, leaf);
+    const parent = entryOf(state.entries, state.index, facts.parent);
+    if (parent !== undefined && !leafOf.has(parent)) leafOf.set(parent, leaf);
+  }
+  return (facts) =>
+    current.has(facts)
+      ? { view: "timeline", ref: facts.id }
+      : { view: "branch", of: leafOf.get(facts) ?? facts.id, ref: facts.id };
 }

@@ -79,7 +79,7 @@ export async function documentOf(sessions: OpenSessions, key: SessionKey, view: 
 }
 
 /** What is known of each member that has a conversation; a message where it cannot be read. */
-export function membersOf({ root, id, beside }: Held): Map<string, MemberFacts | string> {
+function membersOf({ root, id, beside }: Held): Map<string, MemberFacts | string> {
   const members = new Map<string, MemberFacts | string>();
   for (const { name } of beside.transcripts) {
     try {

@@ -113,7 +113,7 @@ const big = "x".repeat(1_258_291);
 const CASES: Case[] = [
   {
     name: "a torn last line is flagged and ignored",
-    content: text(header(), user("a", "h0", "hi"), assistant("b", "a", "ho")) + '{"kind":"mess',
+    content: `${text(header(), user("a", "h0", "hi"), assistant("b", "a", "ho"))}{"kind":"mess`,
     damage: [{ kind: "torn_tail", line: 4 }],
     messages: 2,
     native: "interrupted",

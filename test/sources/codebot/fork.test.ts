@@ -118,7 +118,7 @@ test("a broken chain is not copied; lines that are bad are left out of a copy", 
   writeSession(
     root,
     "bbbbbbbb",
-    text(header("bbbbbbbb"), user("a", "h0", "x"), "{", assistant("b", "a", "y")) + "{torn",
+    `${text(header("bbbbbbbb"), user("a", "h0", "x"), "{", assistant("b", "a", "y"))}{torn`,
   );
   const { reader } = await opened(root);
   expect(await must(reader).plan("codebot:aaaaaaaa", null)).toMatchObject({ allowed: false });

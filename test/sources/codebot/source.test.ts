@@ -285,6 +285,31 @@ test("the documents say what the spec asks for", async () => {
   expect(printed(await reader.document("codebot:70000001", "info"))).toContain("torn_tail");
 });
 
+test("a call opens in the timeline, or on the branch it was made on", async () => {
+  const { reader } = await readSource(codebotSource, [ROOT], LATER);
+  const document = await reader.document("codebot:b4a9c7d1", "usage");
+  const table = document.blocks.findLast((block) => block.type === "table");
+  expect(table?.type === "table" ? table.rows.map((one) => one.open) : []).toEqual([
+    { view: "timeline", ref: "0082e209" },
+    { view: "branch", of: "1771667f", ref: "05e9a52e" },
+    { view: "timeline", ref: "f22012d4" },
+  ]);
+});
+
+test("a second scan tells everything anew, and what is gone", async () => {
+  const root = rootWith(["aaaaaaaa", text(header())], ["bbbbbbbb", text(header("bbbbbbbb"))]);
+  const { reader } = await readSource(codebotSource, [root], LATER);
+  rmSync(join(root, "projects", "-proj-x", "2026-08-01_aaaaaaaa.jsonl"));
+  const changed: string[] = [];
+  const removed: string[] = [];
+  for await (const delta of reader.scan(LATER)) {
+    changed.push(...delta.changed.map(({ key }) => key));
+    removed.push(...delta.removed);
+  }
+  expect(removed).toEqual(["codebot:aaaaaaaa"]);
+  expect(changed).toEqual(["codebot:bbbbbbbb"]);
+});
+
 test("codebot -c resumes the newest of a directory, -r with the id any other", async () => {
   const { reader, seen } = await readSource(codebotSource, [ROOT], LATER);
   for (const session of EXPECTED.sessions) {

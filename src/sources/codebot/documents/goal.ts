@@ -4,6 +4,7 @@ import type { SessionState } from "../fold.ts";
 import { isoOf } from "../go-time.ts";
 import { effectiveGoal, type GoalStateEntry } from "../payloads.ts";
 import { goalText } from "../state-entries.ts";
+import { opener } from "../view-items.ts";
 import { minute } from "./numbers.ts";
 
 const TONES: Record<string, Tone> = { active: "strong", complete: "good", blocked: "bad", budget_limited: "warn" };
@@ -11,6 +12,7 @@ const TONES: Record<string, Tone> = { active: "strong", complete: "good", blocke
 /** The goal as it stands, its budget, and every change of it (codebot.md §8). */
 export function goalDocument(state: SessionState): Document {
   const goal = effectiveGoal(state.chain.goal);
+  const opens = opener(state);
   const blocks: Block[] = [{ type: "fields", rows: fieldsOf(goal) }];
   if (goal.tokenBudget > 0) {
     const left = Math.max(0, goal.tokenBudget - goal.tokensUsed);
@@ -32,9 +34,7 @@ export function goalDocument(state: SessionState): Document {
         if (facts.goal === undefined) return [];
         const tone = TONES[facts.goal.status];
         const cells = [minute(isoOf(facts.time)), cleanLine(goalText(facts.goal))];
-        return [
-          { cells, ...(tone === undefined ? {} : { tone }), open: { view: "branch", of: facts.id, ref: facts.id } },
-        ];
+        return [{ cells, ...(tone === undefined ? {} : { tone }), open: opens(facts) }];
       }),
       empty: "No goal was ever set.",
     },

@@ -3,11 +3,13 @@ import { cleanLine } from "../../../session/untrusted.ts";
 import type { SessionState } from "../fold.ts";
 import { isoOf } from "../go-time.ts";
 import { planText } from "../state-entries.ts";
+import { opener } from "../view-items.ts";
 import { minute } from "./numbers.ts";
 
 /** The plan's text, and when plan mode was entered and left (codebot.md §9). */
 export function planDocument(state: SessionState, plan: { text: string; title: string } | null): Document {
   const { chain } = state;
+  const opens = opener(state);
   const changes = state.entries.filter((facts) => facts.plan !== undefined);
   const blocks: Block[] = [
     {
@@ -32,7 +34,7 @@ export function planDocument(state: SessionState, plan: { text: string; title: s
       columns: [{ title: "time" }, { title: "what", flexible: true }],
       rows: changes.map((facts) => ({
         cells: [minute(isoOf(facts.time)), facts.plan === undefined ? "" : cleanLine(planText(facts.plan))],
-        open: { view: "branch", of: facts.id, ref: facts.id },
+        open: opens(facts),
       })),
     },
   ];

@@ -6,11 +6,13 @@ import type { SessionState } from "../fold.ts";
 import { isoOf } from "../go-time.ts";
 import { requestsOf, type SessionRequest } from "../requests.ts";
 import { breakText } from "../state-entries.ts";
+import { opener } from "../view-items.ts";
 import { amount, minute, share } from "./numbers.ts";
 
 /** Every call with its cache hit rate, and the cache breaks with drop and cause (codebot.md §7). */
 export function usageDocument(state: SessionState, snapshot: Snapshot): Document {
   const requests = requestsOf(state);
+  const opens = opener(state);
   const blocks: Block[] = [sums(state, snapshot)];
   const breaks = state.entries.filter((facts) => facts.call?.cacheBreak);
   if (breaks.length > 0) {
@@ -36,14 +38,14 @@ export function usageDocument(state: SessionState, snapshot: Snapshot): Document
                 cleanLine(breakText(info)),
               ],
               tone: info.expected ? "faint" : "warn",
-              open: { view: "branch", of: facts.id, ref: facts.id },
+              open: opens(facts),
             },
           ];
         }),
       },
     );
   }
-  blocks.push({ type: "heading", text: "calls" }, calls(requests));
+  blocks.push({ type: "heading", text: "calls" }, calls(requests, opens));
   return { title: "usage", blocks };
 }
 
@@ -75,7 +77,7 @@ function chainWords(calls: CallSums): string {
   return `${amount(calls.calls)} calls, ${amount(uncached)} in, ${amount(calls.output)} out`;
 }
 
-function calls(requests: readonly SessionRequest[]): Block {
+function calls(requests: readonly SessionRequest[], opens: ReturnType<typeof opener>): Block {
   return {
     type: "table",
     columns: [
@@ -105,7 +107,7 @@ function calls(requests: readonly SessionRequest[]): Block {
           cleanLine(call?.reasoningEffort ?? ""),
         ],
         ...(call?.cacheBreak && !call.cacheBreak.expected ? { tone: "warn" as const } : {}),
-        open: { view: "branch", of: facts.id, ref: facts.id },
+        open: opens(facts),
       };
     }),
     empty: "No call yet: codebot records one with every answer that has usage.",

@@ -71,7 +71,7 @@ export function eventsDocument(logs: readonly EventLog[], now: number): Document
   };
 }
 
-export interface StateStep {
+interface StateStep {
   /** RFC 3339. */
   from: string;
   state: string;

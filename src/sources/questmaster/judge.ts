@@ -4,7 +4,7 @@ import { type PaneState, SCHEMA_VERSION, type SessionState, seenByTracker } from
 import { unixMillis } from "./time.ts";
 
 /** A pane that works without a tool and has said nothing for this long is marked stale, never aged to unknown (questmaster.md §15.5). */
-export const STALE_AFTER_MS = 60_000;
+const STALE_AFTER_MS = 60_000;
 
 export type Attention = "none" | "needs-input" | "error";
 

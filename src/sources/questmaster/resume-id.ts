@@ -29,7 +29,7 @@ export function effectiveResumeID(manifest: Manifest, state: SessionState | null
 }
 
 /** A pi pane's session: its id when that is a UUID, else the UUID in its file's name. */
-export function piResumeID(pane: PaneState): string | null {
+function piResumeID(pane: PaneState): string | null {
   if (UUID.test(pane.piSessionID)) return pane.piSessionID;
   const found = PI_FILE.exec(basename(pane.sessionFile))?.[1];
   return found !== undefined && UUID.test(found) ? found : null;

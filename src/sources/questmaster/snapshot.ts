@@ -141,7 +141,7 @@ function memberIDs(manifest: Manifest, kin: Kin): string[] {
 }
 
 /** Workers in the master's list that have no manifest. */
-export function ghostsOf(manifest: Manifest, ids: ReadonlySet<string>): string[] {
+function ghostsOf(manifest: Manifest, ids: ReadonlySet<string>): string[] {
   return manifest.workers.filter((id) => !ids.has(id));
 }
 

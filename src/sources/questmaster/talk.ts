@@ -17,7 +17,7 @@ const BEFORE_ENTER_MS = 15;
 const MOST_TYPED_BYTES = 200;
 
 /** Talking to a session's agent could not be done. The message says what to do. */
-export class CannotTalk extends Error {
+class CannotTalk extends Error {
   override name = "CannotTalk";
 }
 

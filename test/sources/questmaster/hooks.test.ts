@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runHook } from "../../../src/commands/hook.ts";
-import { processesFromProc } from "../../../src/probe/processes.ts";
+import { processesFromProc, processTable } from "../../../src/probe/processes.ts";
 import { MOST_INPUT_BYTES, readInput } from "../../../src/sources/questmaster/hooks/input.ts";
 import { parsePayload } from "../../../src/sources/questmaster/hooks/payload.ts";
 import { pathSnippet, recentLines, snippet } from "../../../src/sources/questmaster/hooks/snippet.ts";
@@ -24,6 +24,7 @@ import {
   sessionStatePath,
   UNSET_TIME,
 } from "../../../src/sources/questmaster/index.ts";
+import { HOOKED } from "../../../src/sources/questmaster/liveness.ts";
 import { temporaryDirectory } from "../../support/temp.ts";
 import { until } from "../../support/until.ts";
 import { evidenceOf, Reading } from "./reading.ts";
@@ -593,7 +594,9 @@ describe("a hook's state", () => {
     await hook(made, "claude", "working", { prompt: "x" });
     made.env.FORKTAIL_NOW = "2026-07-20T12:00:05Z";
     await hook(made, "claude", "tool_start", bash);
-    expect((await paneOf(made)).workingSince).toBe(NOW);
+    made.env.FORKTAIL_NOW = "2026-07-20T12:00:09Z";
+    await hook(made, "claude", "tool_end", {});
+    expect(await paneOf(made)).toMatchObject({ workingSince: NOW, lastEvent: "2026-07-20T12:00:09Z" });
     await hook(made, "claude", "done", {});
     expect((await paneOf(made)).workingSince).toBe(UNSET_TIME);
   });
@@ -736,8 +739,15 @@ describe("without questmaster", () => {
       links: [{ source: "claude", id: "abc-1" }],
       resume: { argv: ["claude", "--resume", "abc-1"] },
     });
-    const gone = reading.tick({ ...evidenceOf([]), processes: { all: [], byPid: new Map() } });
+    const gone = reading.tick({ ...evidenceOf([]), processes: processTable([]) });
     expect(gone.changed.map((one) => one.status)).toEqual(["stopped"]);
+    const pid = Number(extraString(await openStore(root).read("qm-abc-1"), HOOKED.pid));
+    const agent = processes.byPid.get(pid);
+    if (!agent) throw new Error("the hook noted no process of ours");
+    reading.tick({ ...evidenceOf([]), processes });
+    expect(reading.row("qm-abc-1").status).toBe("working");
+    reading.tick({ ...evidenceOf([]), processes: processTable([{ ...agent, startTicks: "1" }]) });
+    expect(reading.row("qm-abc-1").status).toBe("stopped");
   });
 
   it.each([

@@ -20,6 +20,7 @@ import { type ExpectedSession, expected, referenceNow, stateRootCopy } from "./e
 import { evidenceOf, paneOf, Reading } from "./reading.ts";
 
 const NOW = "2026-07-20T12:00:00Z";
+const UUID = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 const visible = Object.values(expected.sessions).filter((one) => one.recommended.visible);
 
 const STATUS: Record<string, string> = { "needs-input": "needs-input", error: "failed" };
@@ -309,6 +310,25 @@ describe("a row", () => {
     const answer = await reader.resume(row.key);
     expect(answer.ok).toBe(argv !== null);
   });
+
+  it.each([
+    [{ piSessionID: UUID }, 1, UUID],
+    [{ piSessionID: "no-uuid", sessionFile: `/s/2026-07-20T11-05-31-412Z_${UUID}.jsonl` }, 1, UUID],
+    [{ sessionFile: `/s/${UUID}.jsonl` }, 1, null],
+    [{ piSessionID: "" }, 1, null],
+    [{ piSessionID: UUID }, 2, null],
+  ])(
+    "of pi without an id in its manifest takes it from the pane %j of a state of version %i",
+    async (pane, version, id) => {
+      const root = temporaryDirectory();
+      make(root, "qm-1", { agent: "pi", pane: null });
+      const state = newSessionState("qm-1");
+      state.panes.set("primary", { ...newPaneState("primary", "pi"), state: "done", ...pane });
+      writeState(root, "qm-1", {}, sessionStateText({ ...state, version }));
+      const row = (await new Reading(root).scan(evidenceOf([]))).row("qm-1");
+      expect(row.resume?.argv ?? null).toEqual(id === null ? null : ["pi", "--session", id]);
+    },
+  );
 
   it.each([
     [{ TMUX: "/tmp/x,1,0" }, "switch-client"],

@@ -18,7 +18,7 @@ export interface Change {
   pending: { id: string; text: string } | null;
 }
 
-export const NO_CHANGE: Change = {
+const NO_CHANGE: Change = {
   state: "",
   activity: "",
   tool: "",

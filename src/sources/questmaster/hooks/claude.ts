@@ -24,7 +24,6 @@ export function claudeHook(action: string, payload: Payload): Interpretation | n
   const change = changeOf(action, payload, bySubagent);
   if (change === null) return null;
   if (bySubagent && ["working", "tool_start", "tool_end", "done"].includes(action)) change.state = "";
-  if (bySubagent && action === "done") change.activity = "";
   return interpretation(action, change, {
     settle: (pane, settled) => {
       if (action === "tool_end") return { ...settled, clearActivity: pane.activity.startsWith("Notification: ") };

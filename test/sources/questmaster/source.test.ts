@@ -14,6 +14,7 @@ import {
   setExtra,
 } from "../../../src/sources/questmaster/index.ts";
 import { questmasterSource } from "../../../src/sources/questmaster/source.ts";
+import { fixture } from "../../support/fixtures.ts";
 import { temporaryDirectory } from "../../support/temp.ts";
 import { treeHash } from "../../support/tree-hash.ts";
 import { type ExpectedSession, expected, referenceNow, stateRootCopy } from "./expected.ts";
@@ -87,8 +88,10 @@ describe("the fixtures", () => {
     expect([...reading.rows.keys()].sort()).toEqual(visible.map((one) => `questmaster:${one.id}`).sort());
   });
 
+  const scanned = new Reading(fixture("questmaster", "state")).scan();
+
   it.each(visible)("$id is shown as recommended", async (session) => {
-    const reading = await new Reading(stateRootCopy()).scan();
+    const reading = await scanned;
     const row = reading.row(session.id);
     const pane = session.panes.find((one) => one.role === "primary");
     expect({

@@ -9,13 +9,13 @@ import type { Problem } from "../../session/problem.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import { loadPrices, type PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
+import { BIG_FILE, FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
 import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
-import { BIG_FILE, FIRST_TAIL, foldEnds } from "./big-file.ts";
 import { type Described, describe } from "./describe.ts";
 import { claudeDocument } from "./documents.ts";
 import { type Lineage, lineages, type Member } from "./family.ts";
-import type { ClaudeFile } from "./file.ts";
-import { claudeFold } from "./fold.ts";
+import { type ClaudeFile, newClaudeFile } from "./file.ts";
+import { advanceClaude, claudeFold } from "./fold.ts";
 import { claudeForks } from "./fork.ts";
 import { findLive, type Live } from "./liveness.ts";
 import { type Found, locate, placeOf } from "./locate.ts";
@@ -116,7 +116,7 @@ export class ClaudeReader implements SourceReader {
   async #endsOfBig(one: Found): Promise<Folded<ClaudeFile> | null> {
     if (one.size < BIG_FILE || one.place.kind !== "session" || this.#held.has(one.place.id)) return null;
     try {
-      return await foldEnds(one.path, FIRST_TAIL);
+      return await foldEnds(one.path, FIRST_TAIL, newClaudeFile(), advanceClaude);
     } catch (error) {
       if (error instanceof CannotOpen) return null;
       throw error;

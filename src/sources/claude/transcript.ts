@@ -1,6 +1,7 @@
 import type { Advanced, Folded } from "../../files/fold.ts";
 import { type OpenFile, openRegular } from "../../files/open.ts";
 import type { Entry, EntryUsage } from "../../session/entry.ts";
+import { FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
 import { ordinalOf } from "../jsonl/line-ordinals.ts";
 import {
   type EntryView,
@@ -13,10 +14,10 @@ import {
 } from "../jsonl/pages.ts";
 import { parseRecord, textField } from "../jsonl/record.ts";
 import type { Page, PageRequest, Transcript } from "../source.ts";
-import { FIRST_TAIL, foldEnds } from "./big-file.ts";
 import { isForkable } from "./cuts.ts";
 import { entriesOf } from "./entries.ts";
-import { type ClaudeFile, kindOf, ROW } from "./file.ts";
+import { type ClaudeFile, kindOf, newClaudeFile, ROW } from "./file.ts";
+import { advanceClaude } from "./fold.ts";
 import type { AgentFile } from "./requests.ts";
 import { activeBranch, type Branch, branchTo, contextRows } from "./tree.ts";
 
@@ -65,7 +66,7 @@ export class ClaudeTranscript implements Transcript {
       }
       // More is asked for than the end that was read: a longer end, until it is the whole file.
       this.#tail *= 4;
-      this.#ends = await foldEnds(folded.path, this.#tail);
+      this.#ends = await foldEnds(folded.path, this.#tail, newClaudeFile(), advanceClaude);
     }
   }
 

@@ -1,0 +1,193 @@
+import type { Damage } from "../../session/snapshot.ts";
+import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
+import type { ModelRequest } from "../../usage/request.ts";
+import { copiedPrefix } from "./copied-prefix.ts";
+import type { CodexFile } from "./file.ts";
+import { eventsOnPath, isShown, type PathEvent, pathOf } from "./path.ts";
+import { threadRequests } from "./requests.ts";
+import { eventsOf, metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
+import { type Tail, tailOf } from "./tail.ts";
+
+export interface Counts {
+  human: number;
+  assistant: number;
+  toolCalls: number;
+}
+
+/** One thread as its files say, before statuses and prices. */
+export interface Described {
+  thread: string;
+  /** Oldest first; the last one is current. */
+  files: readonly Rollout[];
+  kind: "user" | "subagent" | "internal";
+  title: string;
+  titleFrom: string;
+  firstPrompt: string | null;
+  lastPrompt: string | null;
+  models: string[];
+  counts: Counts;
+  abandoned: Counts;
+  compactions: number;
+  requests: ModelRequest[];
+  context: { used: number; limit: number | null } | null;
+  tail: Tail;
+  cwd: string | null;
+  cwdFrom: string;
+  parent: { thread: string; relation: "fork" | "subagent" } | null;
+  createdAt: number | null;
+  updatedAt: number | null;
+  programmatic: boolean;
+  damage: Damage[];
+}
+
+const MOST_TITLE = 200;
+
+export function describe(
+  thread: string,
+  files: readonly Rollout[],
+  name: string | null,
+  lookup: RolloutLookup,
+): Described | null {
+  const current = files.at(-1);
+  const meta = current === undefined ? null : metaOf(current);
+  if (current === undefined || meta === null) return null;
+  const path = eventsOnPath(pathOf(current, lookup));
+  const kept = path.filter((one) => !one.dropped);
+  const internal = meta.kind === "internal";
+  const prompts = internal ? [] : promptsOf(kept);
+  const first = prompts[0];
+  const named = name === null ? "" : cutCodePoints(cleanLine(name), MOST_TITLE);
+  const title = named !== "" ? named : cutCodePoints(first ?? "", MOST_TITLE);
+  const times = files.map((file) => file.folded.state);
+  const { cwd, from } = cwdOf(files);
+  return {
+    thread,
+    files,
+    kind: meta.kind,
+    title: title === "" ? thread : title,
+    titleFrom: named !== "" ? "session_index" : title === "" ? "id" : "first prompt",
+    firstPrompt: first ?? null,
+    lastPrompt: prompts.at(-1) ?? null,
+    models: modelsOf(path, files, lookup),
+    counts: count(kept, internal),
+    abandoned: abandonedOf(path, files, lookup, internal),
+    compactions: kept.filter((one) => one.event.k === "compaction").length,
+    requests: threadRequests(thread, files, lookup),
+    context: contextOf(kept),
+    tail: tailOf(path),
+    cwd,
+    cwdFrom: from,
+    parent: parentOf(current, lookup),
+    createdAt: least([metaOf(files[0] ?? current)?.time ?? null, ...times.map((one) => one.startedAt)]),
+    updatedAt: most(times.map((one) => one.updatedAt)),
+    programmatic: meta.source === "exec" || meta.source === "mcp",
+    damage: files.flatMap((file) => damageOf(file.folded.state)),
+  };
+}
+
+function promptsOf(path: readonly PathEvent[]): string[] {
+  const found: string[] = [];
+  for (const { event, file, index } of path) {
+    const text = event.k === "prompt" && isShown(file, index) ? cleanLine(event.text) : "";
+    if (text !== "") found.push(text);
+  }
+  return found;
+}
+
+function count(path: readonly PathEvent[], internal: boolean): Counts {
+  const counts = { human: 0, assistant: 0, toolCalls: 0 };
+  for (const { event, file, index } of path) {
+    if (event.k === "prompt" && isShown(file, index) && !internal) counts.human += 1;
+    if (event.k === "reply" && isShown(file, index)) counts.assistant += 1;
+    if (event.k === "call") counts.toolCalls += 1;
+  }
+  return counts;
+}
+
+/** What was reverted or rolled back: in the thread's files, but on no path. */
+function abandonedOf(
+  path: readonly PathEvent[],
+  files: readonly Rollout[],
+  lookup: RolloutLookup,
+  internal: boolean,
+): Counts {
+  const on = new Set(path.map((one) => one.event));
+  const left: PathEvent[] = path.filter((one) => one.dropped);
+  for (const file of files) {
+    const events = eventsOf(file);
+    for (let index = copiedPrefix(file, lookup).events; index < events.length; index += 1) {
+      const event = events[index];
+      if (event !== undefined && !on.has(event)) left.push({ file, event, index, dropped: true });
+    }
+  }
+  return count(left, internal);
+}
+
+/** In order of first use: along the conversation, then in files that were reverted. */
+function modelsOf(path: readonly PathEvent[], files: readonly Rollout[], lookup: RolloutLookup): string[] {
+  const models = new Set<string>();
+  const add = (model: string | null): void => {
+    if (model !== null && models.size < 64) models.add(cutCodePoints(cleanLine(model), 120));
+  };
+  for (const { event } of path) if (event.k === "context") add(event.model);
+  for (const file of files) {
+    for (const event of eventsOf(file).slice(copiedPrefix(file, lookup).events))
+      if (event.k === "context") add(event.model);
+  }
+  return [...models];
+}
+
+/** After a compaction `last` is zeros with an estimate; a response may have a record before its total (agents.md §2.4). */
+function contextOf(path: readonly PathEvent[]): Described["context"] {
+  let used: number | null = null;
+  let limit: number | null = null;
+  for (const { event } of path) {
+    if (event.k === "total") {
+      used = event.last.total;
+      limit = event.window ?? limit;
+    }
+    if (event.k === "record") used = event.usage.total;
+    if (event.k === "task") limit = event.window ?? limit;
+  }
+  return used === null ? null : { used, limit };
+}
+
+/** The oldest file's own header: a resumed or reverted thread goes on where it began. */
+function cwdOf(files: readonly Rollout[]): { cwd: string | null; from: string } {
+  for (const file of files) {
+    const cwd = metaOf(file)?.cwd ?? null;
+    if (cwd !== null) return { cwd, from: "session_meta" };
+  }
+  const cwd = files.map((file) => file.folded.state.environmentCwd).find((one) => one !== null) ?? null;
+  return { cwd, from: "environment_context" };
+}
+
+function parentOf(current: Rollout, lookup: RolloutLookup): Described["parent"] {
+  const meta = metaOf(current);
+  if (meta === null) return null;
+  if (meta.kind !== "user") {
+    const parent = meta.parentThread ?? meta.forkedFrom ?? meta.sessionId;
+    return parent === null || parent === meta.id ? null : { thread: parent, relation: "subagent" };
+  }
+  const base = meta.base !== null && meta.base.thread !== meta.id ? meta.base.thread : null;
+  const parent = meta.forkedFrom ?? base ?? copiedPrefix(current, lookup).thread;
+  return parent === null || parent === meta.id ? null : { thread: parent, relation: "fork" };
+}
+
+function damageOf(file: CodexFile): Damage[] {
+  const damage: Damage[] = file.bad.lines.map((line) => ({ kind: "bad-line", bytes: null, line }));
+  const more = file.bad.count - file.bad.lines.length;
+  if (more > 0) damage.push({ kind: `bad-lines: ${more} more`, bytes: null, line: null });
+  if (file.torn > 0) damage.push({ kind: "torn-tail", bytes: file.torn, line: null });
+  return damage;
+}
+
+function least(times: readonly (number | null)[]): number | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+function most(times: readonly (number | null)[]): number | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.max(...known);
+}

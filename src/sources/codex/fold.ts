@@ -1,0 +1,312 @@
+import type { ByteSource, FileFold } from "../../files/fold.ts";
+import { walkLines } from "../../files/lines.ts";
+import { callSummary } from "../../session/call-summary.ts";
+import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
+import { countLine } from "../jsonl/line-ordinals.ts";
+import {
+  countField,
+  type Fields,
+  field,
+  fieldsOf,
+  isBlankLine,
+  listField,
+  numberField,
+  objectField,
+  parseRecord,
+  textField,
+  timeField,
+} from "../jsonl/record.ts";
+import { type CodexEvent, type CodexFile, type Family, newCodexFile, type RawUsage } from "./file.ts";
+import { readMeta } from "./meta.ts";
+import { contentText, typedText } from "./prompt-text.ts";
+import { decompressed } from "./zstd.ts";
+
+const MOST_STRING = 4096;
+const MOST_PROMPT = 400;
+const MOST_SUMMARY = 300;
+const MOST_BAD_LINES = 20;
+const MOST_RECENT = 64;
+
+/** One rollout of Codex (agents.md §2). */
+export const codexFold: FileFold<CodexFile> = {
+  name: "codex",
+  version: 1,
+  initial: newCodexFile,
+  *advance(state, bytes, from) {
+    return yield* advanceCodex(state, bytes, from);
+  },
+};
+
+/** A compressed rollout: written as a whole, read as a whole. */
+export const codexZstFold: FileFold<CodexFile> = {
+  name: "codex-zst",
+  version: 1,
+  initial: newCodexFile,
+  *advance(state, bytes) {
+    Object.assign(state, newCodexFile());
+    const plain = decompressed(bytes);
+    if (plain.ok) yield* advanceCodex(state, plain.bytes, 0);
+    else state.compression = plain.reason;
+    return bytes.size;
+  },
+};
+
+export function* advanceCodex(state: CodexFile, bytes: ByteSource, from: number): Generator<void, number> {
+  state.torn = 0;
+  const read = yield* walkLines(bytes, from, {
+    line: (line, offset) => takeLine(state, line, offset),
+    oversize: (offset) => {
+      noteBad(state);
+      countLine(state.ordinals, offset);
+    },
+    tail: (tail) => {
+      state.torn = isBlankLine(tail) ? 0 : tail.length;
+    },
+  });
+  state.bytes = read;
+  return read;
+}
+
+function noteBad(state: CodexFile): void {
+  state.bad.count += 1;
+  if (state.bad.lines.length < MOST_BAD_LINES) state.bad.lines.push(state.ordinals.lines + 1);
+}
+
+function takeLine(state: CodexFile, line: Buffer, offset: number): void {
+  const record = parseRecord(line, MOST_STRING);
+  if (record === null) {
+    if (!isBlankLine(line)) noteBad(state);
+  } else takeRecord(state, record.fields, offset);
+  countLine(state.ordinals, offset);
+}
+
+/** What every event has: its place. */
+type Place = Pick<CodexEvent, "at" | "ord" | "time" | "thread">;
+
+function takeRecord(state: CodexFile, fields: Fields, offset: number): void {
+  const payload = objectField(fields, "payload");
+  const type = textField(fields, "type");
+  const time = timeField(fields, "timestamp");
+  if (state.meta === null) {
+    // Only the first line is the file's own header: later ones were copied with a parent's rows.
+    if (type === "session_meta" && payload !== null) state.meta = readMeta(payload, 2);
+    else if (type === null && payload === null) state.meta = readMeta(fields, 1);
+  } else if (type === "session_meta") {
+    const id = textField(payload, "id");
+    if (id !== null && id !== state.meta.id) state.copiedMeta = id;
+  }
+  if (time !== null) {
+    if (state.startedAt === null || time < state.startedAt) state.startedAt = time;
+    // The bare header of the first generation says when it began; nothing says when it ended.
+    const ended = type !== null || payload !== null;
+    if (ended && (state.updatedAt === null || time > state.updatedAt)) state.updatedAt = time;
+  }
+  const named = textField(payload, "thread_id");
+  const place: Place = { at: offset, ord: numberField(fields, "ordinal") ?? -1, time };
+  if (named !== null && named !== state.meta?.id) place.thread = named;
+  switch (type) {
+    case "event_msg":
+      if (payload !== null) takeEvent(state, payload, place);
+      return;
+    case "response_item":
+      if (payload !== null) takeItem(state, payload, place);
+      return;
+    case "turn_context":
+      state.events.push({
+        ...place,
+        k: "context",
+        turn: textField(payload, "turn_id"),
+        model: textField(payload, "model"),
+        cwd: textField(payload, "cwd"),
+        approval: textField(payload, "approval_policy"),
+      });
+      return;
+    case "token_usage_record":
+      state.events.push({
+        ...place,
+        k: "record",
+        id: textField(payload, "response_id") ?? `@${offset}`,
+        usage: rawUsage(objectField(payload, "usage")),
+      });
+      return;
+    case "compacted":
+      state.events.push({ ...place, k: "compaction" });
+      return;
+    case "thread_rolled_back":
+      state.events.push({ ...place, k: "rollback", prompts: countField(payload, "num_turns") });
+      return;
+    default:
+      // First generation: the item is the line.
+      if (payload === null && type !== null) takeItem(state, fields, place);
+  }
+}
+
+export function rawUsage(of: Fields | null): RawUsage {
+  return {
+    input: countField(of, "input_tokens"),
+    cached: countField(of, "cached_input_tokens"),
+    cacheWrite: countField(of, "cache_write_input_tokens"),
+    output: countField(of, "output_tokens"),
+    reasoning: countField(of, "reasoning_output_tokens"),
+    total: countField(of, "total_tokens"),
+  };
+}
+
+function takeEvent(state: CodexFile, payload: Fields, place: Place): void {
+  const turn = textField(payload, "turn_id");
+  switch (textField(payload, "type")) {
+    case "user_message":
+      notePrompt(state, place, "event", textField(payload, "message") ?? "", null);
+      return;
+    case "agent_message":
+      state.events.push({ ...place, k: "reply", from: "event" });
+      return;
+    case "item_completed":
+      takeCompleted(state, objectField(payload, "item"), place, turn);
+      return;
+    case "token_count":
+      noteTotal(state, objectField(payload, "info"), place);
+      return;
+    case "task_started":
+    case "turn_started":
+      state.events.push({ ...place, k: "task", turn, window: numberField(payload, "model_context_window") });
+      return;
+    case "task_complete":
+    case "turn_complete": {
+      const error = objectField(payload, "error");
+      const message = textField(error, "message") ?? (error === null ? null : "the turn failed");
+      state.events.push({ ...place, k: "done", turn, error: message === null ? null : shown(message) });
+      return;
+    }
+    case "turn_aborted":
+      state.events.push({ ...place, k: "abort", turn, reason: textField(payload, "reason") });
+      return;
+    case "thread_rolled_back":
+      state.events.push({ ...place, k: "rollback", prompts: countField(payload, "num_turns") });
+      return;
+    default:
+  }
+}
+
+function takeCompleted(state: CodexFile, item: Fields | null, place: Place, turn: string | null): void {
+  const id = textField(item, "id");
+  const key = id === null ? null : `${turn ?? ""}/${id}`;
+  switch (textField(item, "type")) {
+    case "UserMessage":
+      notePrompt(state, place, "item", contentText(field(item, "content")), key);
+      return;
+    case "AgentMessage":
+      if (!isRepeated(state, key)) state.events.push({ ...place, k: "reply", from: "item" });
+      return;
+    default:
+  }
+}
+
+/** A row for the model. Messages of it are a second copy where another family tells of them too. */
+function takeItem(state: CodexFile, item: Fields, place: Place): void {
+  switch (textField(item, "type")) {
+    case "message": {
+      const text = contentText(field(item, "content"));
+      const role = textField(item, "role");
+      if (role === "assistant") state.events.push({ ...place, k: "reply", from: "response" });
+      if (role !== "user") return;
+      state.environmentCwd ??= /<environment_context>[\s\S]*?<cwd>([^<]*)<\/cwd>/u.exec(text)?.[1] ?? null;
+      notePrompt(state, place, "response", text, null);
+      return;
+    }
+    case "function_call":
+    case "custom_tool_call":
+    case "local_shell_call":
+    case "web_search_call":
+    case "tool_search_call":
+    case "image_generation_call":
+      noteCall(state, item, place);
+      return;
+    case "function_call_output":
+    case "custom_tool_call_output":
+    case "local_shell_call_output":
+    case "tool_search_output": {
+      const id = textField(item, "call_id");
+      if (id !== null) state.events.push({ ...place, k: "result", id });
+      return;
+    }
+    default:
+  }
+}
+
+function notePrompt(state: CodexFile, place: Place, from: Family, raw: string, key: string | null): void {
+  const text = typedText(raw, from === "response");
+  if (text === null || isRepeated(state, key)) return;
+  state.events.push({ ...place, k: "prompt", from, text: cutCodePoints(text, MOST_PROMPT) });
+}
+
+function isRepeated(state: CodexFile, key: string | null): boolean {
+  if (key === null) return false;
+  if (state.recent.includes(key)) return true;
+  state.recent.push(key);
+  if (state.recent.length > MOST_RECENT) state.recent.shift();
+  return false;
+}
+
+function noteCall(state: CodexFile, item: Fields, place: Place): void {
+  const type = textField(item, "type") ?? "";
+  const id = textField(item, "call_id") ?? textField(item, "id") ?? "";
+  if (id !== "" && isRepeated(state, `call/${id}`)) return;
+  const name = textField(item, "name") ?? type.replace(/_call$/u, "");
+  const args = callArguments(item);
+  const asks = name === "request_user_input" ? questionOf(args) : null;
+  state.events.push({
+    ...place,
+    k: "call",
+    id,
+    name: cutCodePoints(cleanLine(name), 80),
+    summary: shown(callSummary(name, args)),
+    asks: asks === null ? null : shown(asks),
+    escalated: textField(fieldsOf(args), "sandbox_permissions") === "require_escalated",
+    // These run at the provider: no answer is ever written.
+    answered: type === "web_search_call" || type === "image_generation_call",
+  });
+}
+
+/** Arguments are JSON inside a string; what is none stays text. */
+export function callArguments(item: Fields): unknown {
+  const text = textField(item, "arguments");
+  if (text === null) return field(item, "input") ?? field(item, "action") ?? null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return text;
+  }
+}
+
+function questionOf(args: unknown): string {
+  const of = fieldsOf(args);
+  const first = fieldsOf(listField(of, "questions")[0]);
+  return textField(first, "question") ?? textField(of, "question") ?? "a question waits for you";
+}
+
+function shown(text: string): string {
+  return cutCodePoints(cleanLine(text), MOST_SUMMARY);
+}
+
+/** Re-emitted unchanged on resume, interrupt and rate limits: only what differs is kept (agents.md §2.4). */
+function noteTotal(state: CodexFile, info: Fields | null, place: Place): void {
+  if (info === null) return;
+  const total = rawUsage(objectField(info, "total_token_usage"));
+  const last = rawUsage(objectField(info, "last_token_usage"));
+  const before = state.events.findLast((event) => event.k === "total");
+  if (before?.k === "total" && sameUsage(before.total, total) && sameUsage(before.last, last)) return;
+  state.events.push({ ...place, k: "total", total, last, window: numberField(info, "model_context_window") });
+}
+
+export function sameUsage(a: RawUsage, b: RawUsage): boolean {
+  return (
+    a.input === b.input &&
+    a.cached === b.cached &&
+    a.cacheWrite === b.cacheWrite &&
+    a.output === b.output &&
+    a.reasoning === b.reasoning &&
+    a.total === b.total
+  );
+}

@@ -1,0 +1,374 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Folded } from "../../files/fold.ts";
+import { CannotOpen } from "../../files/open.ts";
+import type { Evidence } from "../../probe/evidence.ts";
+import { paneOfProcess } from "../../probe/pane-of-process.ts";
+import type { Process } from "../../probe/processes.ts";
+import type { Document } from "../../session/document.ts";
+import { parseKey, type SessionKey, sessionKey } from "../../session/key.ts";
+import type { Problem } from "../../session/problem.ts";
+import type { Snapshot } from "../../session/snapshot.ts";
+import { loadPrices, type PriceBook } from "../../usage/prices.ts";
+import type { ModelRequest } from "../../usage/request.ts";
+import { BIG_FILE, FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
+import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
+import { type Described, describe } from "./describe.ts";
+import { codexDocument } from "./documents.ts";
+import { type CodexFile, newCodexFile } from "./file.ts";
+import { advanceCodex, codexFold, codexZstFold } from "./fold.ts";
+import { codexForks } from "./fork.ts";
+import { type Found, locate } from "./locate.ts";
+import { type Holder, holderOf, isCodex, lockInode, lockPath, threadOnCommandLine } from "./locks.ts";
+import { namesFold } from "./names.ts";
+import { threadRequests } from "./requests.ts";
+import { codexResume } from "./resume.ts";
+import { metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
+import { snapshotOf } from "./snapshot.ts";
+import { judge } from "./status.ts";
+import { CodexThreads, placeOf } from "./threads.ts";
+import { CodexTranscript } from "./transcript.ts";
+
+const NAME = "codex";
+const BATCH = 64;
+
+/** What is known of one thread. */
+export interface HeldThread {
+  current: Rollout;
+  described: Described;
+  holder: Holder;
+  snapshot: Snapshot;
+}
+
+/** Reads Codex's rollouts (agents.md §2) and keeps snapshots of its threads up to date. */
+export class CodexReader implements SourceReader {
+  readonly #roots: readonly Root[];
+  readonly #services: Services;
+  readonly #threads = new CodexThreads();
+  readonly #held = new Map<string, HeldThread>();
+  readonly #unreadable = new Map<string, Problem>();
+  readonly #names = new Map<string, Record<string, string>>();
+  /** Lock path → inode. */
+  readonly #locks = new Map<string, number>();
+  #listing: Problem[] = [];
+  #problems: Problem[] = [];
+  #prices: PriceBook | null = null;
+  #lookup: RolloutLookup;
+  #guesses = new Map<string, Process>();
+  readonly fork: ForkAbility;
+
+  constructor(roots: readonly Root[], services: Services) {
+    this.#roots = roots;
+    this.#services = services;
+    this.#lookup = this.#newLookup();
+    this.fork = codexForks({
+      heldOf: (key) => this.#must(key),
+      refresh: (held) => this.#refresh(held),
+      lookup: () => this.#lookup,
+      now: () => new Date(),
+    });
+  }
+
+  watched(): Watched[] {
+    return this.#roots.map((root) => ({
+      path: root.path,
+      depth: 4,
+      matters: (path) => placeOf(root.path, path) !== null,
+    }));
+  }
+
+  async *scan(evidence: Evidence): AsyncIterable<Delta> {
+    const [prices, ...located] = await Promise.all([loadPrices(), ...this.#roots.map((root) => locate(root))]);
+    this.#prices = prices;
+    this.#listing = located.flatMap((one) => one.problems);
+    const found = located.flatMap((one) => one.found);
+    const there = new Set(found.map((one) => one.path));
+    const dirty = new Set<string>();
+    for (const path of this.#threads.paths()) if (!there.has(path)) await this.#read(path, dirty);
+    for (const one of found) if (one.place.kind !== "rollout") await this.#read(one.path, dirty);
+    const rollouts = found.filter((one) => one.place.kind === "rollout").sort((a, b) => b.mtimeMs - a.mtimeMs);
+    const big: Found[] = [];
+    for (let at = 0; at < rollouts.length; at += BATCH) {
+      for (const one of rollouts.slice(at, at + BATCH)) {
+        const ends = await this.#endsOfBig(one);
+        if (ends === null) await this.#read(one.path, dirty);
+        else {
+          big.push(one);
+          for (const thread of this.#threads.take(one.root, one.path, ends)) dirty.add(thread);
+        }
+      }
+      yield this.#delta(dirty, evidence);
+      dirty.clear();
+    }
+    for (const one of big) {
+      await this.#read(one.path, dirty);
+      yield this.#delta(dirty, evidence);
+      dirty.clear();
+    }
+    if (rollouts.length === 0) yield { ...this.#delta(dirty, evidence), problems: this.#problems };
+  }
+
+  async #endsOfBig(one: Found): Promise<Folded<CodexFile> | null> {
+    if (one.size < BIG_FILE || one.path.endsWith(".zst") || this.#threads.knows(one.path)) return null;
+    try {
+      return await foldEnds(one.path, FIRST_TAIL, newCodexFile(), advanceCodex);
+    } catch (error) {
+      if (error instanceof CannotOpen) return null;
+      throw error;
+    }
+  }
+
+  async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
+    const dirty = new Set<string>();
+    for (const path of new Set(paths)) await this.#read(path, dirty);
+    return this.#delta(dirty, evidence);
+  }
+
+  tick(evidence: Evidence): Delta {
+    return this.#delta(new Set(), evidence);
+  }
+
+  views(key: SessionKey): ViewName[] {
+    const thread = parseKey(key)?.id ?? "";
+    const views: ViewName[] = ["timeline", "context", "branches", "usage"];
+    if (this.#threads.children(thread).some((child) => this.#held.get(child)?.snapshot.hidden === true))
+      views.push("team");
+    return [...views, "info"];
+  }
+
+  async transcript(key: SessionKey): Promise<Transcript> {
+    this.#must(key);
+    return new CodexTranscript({
+      refresh: async () => {
+        const held = this.#must(key);
+        const current = await this.#refresh(held);
+        return { current, files: this.#threads.of(held.described.thread), lookup: this.#lookup };
+      },
+      thread: (id) => this.#threads.of(id),
+    });
+  }
+
+  async document(key: SessionKey, view: ViewName): Promise<Document> {
+    const held = this.#must(key);
+    const children = this.#threads.children(held.described.thread).map((child) => this.#held.get(child)?.snapshot);
+    return codexDocument(
+      view,
+      held,
+      children.filter((child) => child !== undefined && child.parent?.key === key),
+      this.#lookup,
+    );
+  }
+
+  async requests(key: SessionKey): Promise<ModelRequest[]> {
+    return this.#must(key).described.requests;
+  }
+
+  async resume(key: SessionKey): ReturnType<SourceReader["resume"]> {
+    return codexResume(this.#must(key));
+  }
+
+  actions(): [] {
+    return [];
+  }
+
+  async close(): Promise<void> {
+    this.#held.clear();
+  }
+
+  #newLookup(): RolloutLookup {
+    return this.#threads.lookup((thread) => {
+      const root = this.#threads.of(thread).at(-1)?.root.index ?? 1;
+      const from = this.#services.copiedFrom(sessionKey(NAME, root, thread));
+      return from === null ? null : (parseKey(from)?.id ?? null);
+    });
+  }
+
+  #must(key: SessionKey): HeldThread {
+    const held = this.#held.get(parseKey(key)?.id ?? "");
+    if (held === undefined || held.snapshot.key !== key) throw new Error(`there is no session ${key}`);
+    return held;
+  }
+
+  /** The current file as it is now; of a big one that is still being read, what is known. */
+  async #refresh(held: HeldThread): Promise<Rollout> {
+    const { current } = held;
+    if (current.folded.state.low > 0) return current;
+    const result = await this.#services.files.advance(foldFor(current.path), current.path);
+    if (!result.ok) throw new Error(`${current.path}: ${result.message}`);
+    return { ...current, folded: result.folded };
+  }
+
+  async #read(path: string, dirty: Set<string>): Promise<void> {
+    const root = this.#roots.find((one) => placeOf(one.path, path) !== null);
+    const place = root === undefined ? null : placeOf(root.path, path);
+    if (root === undefined || place === null) return;
+    if (place.kind === "lock") {
+      const inode = lockInode(path);
+      if (inode === null) this.#locks.delete(path);
+      else this.#locks.set(path, inode);
+      return;
+    }
+    if (place.kind === "index") {
+      await this.#readNames(root, path, dirty);
+      return;
+    }
+    const result = await this.#services.files.advance(foldFor(path), path);
+    this.#unreadable.delete(path);
+    if (result.ok) for (const thread of this.#threads.take(root, path, result.folded)) dirty.add(thread);
+    else {
+      if (result.kind !== "gone") {
+        this.#unreadable.set(path, { source: NAME, path, kind: result.kind, message: `${path}: ${result.message}` });
+      }
+      this.#services.files.forget(path);
+      for (const thread of this.#threads.drop(path)) dirty.add(thread);
+    }
+  }
+
+  async #readNames(root: Root, path: string, dirty: Set<string>): Promise<void> {
+    const before = this.#names.get(root.path) ?? {};
+    const result = await this.#services.files.advance(namesFold, path);
+    const names = result.ok ? { ...result.folded.state.names } : {};
+    this.#names.set(root.path, names);
+    for (const id of Object.keys({ ...before, ...names })) if (before[id] !== names[id]) dirty.add(id);
+  }
+
+  #nameOf(thread: string, root: Root): string | null {
+    const own = this.#names.get(root.path);
+    if (own !== undefined && Object.hasOwn(own, thread)) return own[thread] ?? null;
+    for (const names of this.#names.values()) if (Object.hasOwn(names, thread)) return names[thread] ?? null;
+    return null;
+  }
+
+  #delta(dirty: ReadonlySet<string>, evidence: Evidence): Delta {
+    const removed: SessionKey[] = [];
+    const changed: Snapshot[] = [];
+    if (dirty.size > 0) this.#lookup = this.#newLookup();
+    const renewed = new Map<string, { current: Rollout; described: Described }>();
+    for (const thread of dirty) {
+      const files = this.#threads.of(thread);
+      const current = files.at(-1);
+      const described =
+        current === undefined ? null : describe(thread, files, this.#nameOf(thread, current.root), this.#lookup);
+      if (current !== undefined && described !== null) renewed.set(thread, { current, described });
+      else {
+        const held = this.#held.get(thread);
+        if (held !== undefined) removed.push(held.snapshot.key);
+        this.#held.delete(thread);
+      }
+    }
+    this.#guess(evidence, renewed);
+    for (const thread of new Set([...this.#held.keys(), ...renewed.keys()])) {
+      const before = this.#held.get(thread) ?? null;
+      const parts = renewed.get(thread) ?? before;
+      if (parts === null) continue;
+      const made = this.#judge(thread, parts, evidence, renewed.has(thread) ? null : before);
+      if (before !== null && before.snapshot.key !== made.snapshot.key) removed.push(before.snapshot.key);
+      if (before === null || !isDeepStrictEqual(before.snapshot, made.snapshot)) changed.push(made.snapshot);
+      this.#held.set(thread, made);
+    }
+    const problems = [...this.#listing, ...this.#unreadable.values(), ...this.#threads.problems()];
+    const same = dirty.size === 0 || isDeepStrictEqual(problems, this.#problems);
+    this.#problems = problems;
+    return { changed, removed, problems: same ? null : problems, recheckAt: null };
+  }
+
+  /** Codex versions without locks: a codex in a folder works on the newest thread there (agents.md §2.5). */
+  #guess(evidence: Evidence, renewed: ReadonlyMap<string, { current: Rollout; described: Described }>): void {
+    this.#guesses = new Map();
+    if (evidence.processes === null) return;
+    const all = new Map<string, { current: Rollout; described: Described }>([...this.#held, ...renewed]);
+    for (const process of evidence.processes.all) {
+      if (!isCodex(process) || process.locksHeld.length > 0) continue;
+      const named = threadOnCommandLine(process);
+      const found = named !== null && all.has(named) ? named : this.#newestIn(process.cwd, all);
+      if (found !== null) this.#guesses.set(found, process);
+    }
+  }
+
+  #newestIn(cwd: string | null, all: ReadonlyMap<string, { current: Rollout; described: Described }>): string | null {
+    let newest: { thread: string; at: number } | null = null;
+    for (const [thread, { current, described }] of all) {
+      // Where locks are written, a thread without one is not open: only older files are guessed at.
+      if (cwd === null || described.cwd !== cwd || described.kind !== "user" || this.#hasLocks(current)) continue;
+      const at = described.updatedAt ?? current.folded.mtimeMs;
+      if (newest === null || at > newest.at) newest = { thread, at };
+    }
+    return newest?.thread ?? null;
+  }
+
+  #hasLocks(current: Rollout): boolean {
+    return (
+      metaOf(current)?.paginated === true || [...this.#locks.keys()].some((path) => path.startsWith(current.root.path))
+    );
+  }
+
+  #judge(
+    thread: string,
+    parts: { current: Rollout; described: Described },
+    evidence: Evidence,
+    before: HeldThread | null,
+  ): HeldThread {
+    const { current, described } = parts;
+    const key = sessionKey(NAME, current.root.index, thread);
+    const path = lockPath(current.root.path, thread);
+    const holder = holderOf(path, this.#locks.get(path) ?? null, evidence);
+    const guessed = holder.held === "yes" ? null : (this.#guesses.get(thread) ?? null);
+    const seen = this.#services.seen(key);
+    const updatedAt = new Date(described.updatedAt ?? current.folded.mtimeMs).toISOString();
+    const verdict = judge({
+      tail: described.tail,
+      holder,
+      guessedPid: guessed?.pid ?? null,
+      archived: current.archived,
+      seen: seen !== null && seen >= updatedAt,
+    });
+    const process = holder.process ?? guessed;
+    const pane =
+      process === null || evidence.processes === null
+        ? null
+        : paneOfProcess(process, evidence.processes, evidence.tmux);
+    if (before !== null && sameVerdict(before.snapshot, verdict, pane?.id ?? null)) return { ...before, holder };
+    const snapshot = snapshotOf({
+      key,
+      current,
+      described,
+      verdict,
+      holder,
+      guessedPid: guessed?.pid ?? null,
+      livePane: pane?.id ?? null,
+      prices: this.#prices,
+      keyOf: (other) => {
+        const there = this.#threads.of(other).at(-1);
+        return there === undefined ? null : sessionKey(NAME, there.root.index, other);
+      },
+      subagents: this.#subagentsOf(thread),
+    });
+    return { current, described, holder, snapshot };
+  }
+
+  #subagentsOf(thread: string): { agentId: string; type: string | null; calls: number }[] {
+    return this.#threads.children(thread).flatMap((child) => {
+      const files = this.#threads.of(child);
+      const current = files.at(-1);
+      const meta = current === undefined ? null : metaOf(current);
+      if (meta === null || meta.kind === "user") return [];
+      const calls = threadRequests(child, files, this.#lookup).length;
+      return [{ agentId: child, type: meta.kind === "internal" ? "internal" : meta.role, calls }];
+    });
+  }
+}
+
+function foldFor(path: string): typeof codexFold {
+  return path.endsWith(".zst") ? codexZstFold : codexFold;
+}
+
+/** Did nothing change that a clock, a process or a pane decides? */
+function sameVerdict(snapshot: Snapshot, verdict: ReturnType<typeof judge>, pane: string | null): boolean {
+  return (
+    snapshot.status === verdict.status &&
+    snapshot.native === verdict.native &&
+    snapshot.certainty === verdict.certainty &&
+    snapshot.activity === verdict.activity &&
+    snapshot.livePane === pane &&
+    isDeepStrictEqual(snapshot.why, verdict.why)
+  );
+}

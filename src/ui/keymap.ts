@@ -1,3 +1,9 @@
+import { cycleGroup, cycleSort, organise, toggleAll, togglePin, toggleScope } from "./controllers/arranging.ts";
+import { copyMenu } from "./controllers/copying.ts";
+import { nextThatNeedsMe, openContents, openInbox, showWhy } from "./controllers/finding.ts";
+import { forkHere, undoRevertHere } from "./controllers/forking.ts";
+import { chooseResumePlace, openInEditor, resumeSession } from "./controllers/resuming.ts";
+import { actionMenu, openRow } from "./controllers/source-actions.ts";
 import type { PlaceName, Screen } from "./screen.ts";
 
 /** One thing a key does. Handlers, footer, help, palette and the config's names are all made from this table. */
@@ -213,7 +219,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     help: "open what the line under the cursor points at",
     where: ["document"],
     footer: 1,
-    run: (s) => s.openRow(),
+    run: (s) => openRow(s),
   },
   {
     id: "transcript.level",
@@ -320,7 +326,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     help: "next session that needs you, longest waiting first",
     where: EVERYWHERE,
     footer: 4,
-    run: (s) => s.nextThatNeedsMe(),
+    run: (s) => nextThatNeedsMe(s),
   },
 
   // do
@@ -332,7 +338,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     where: EVERYWHERE,
     footer: 5,
     disabled: needsSession,
-    run: (s) => s.resume(),
+    run: (s) => resumeSession(s),
   },
   {
     id: "session.resume-where",
@@ -341,7 +347,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     help: "resume, choosing where",
     where: EVERYWHERE,
     disabled: needsSession,
-    run: (s) => s.chooseResumePlace(),
+    run: (s) => chooseResumePlace(s),
   },
   {
     id: "session.fork",
@@ -351,7 +357,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     where: EVERYWHERE,
     footer: 6,
     disabled: needsSession,
-    run: (s) => s.fork("fork"),
+    run: (s) => forkHere(s, "fork"),
   },
   {
     id: "session.revert",
@@ -361,7 +367,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     where: EVERYWHERE,
     footer: 7,
     disabled: needsSession,
-    run: (s) => s.fork("revert"),
+    run: (s) => forkHere(s, "revert"),
   },
   {
     id: "session.undo",
@@ -369,7 +375,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     title: "undo",
     help: "take back a revert",
     where: EVERYWHERE,
-    run: (s) => s.undo(),
+    run: (s) => undoRevertHere(s),
   },
   {
     id: "session.actions",
@@ -378,7 +384,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     help: "what only this tool can do",
     where: EVERYWHERE,
     disabled: needsSession,
-    run: (s) => s.actionMenu(),
+    run: (s) => actionMenu(s),
   },
   {
     id: "session.copy",
@@ -388,7 +394,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     where: EVERYWHERE,
     footer: 8,
     disabled: needsSession,
-    run: (s) => s.copyMenu(),
+    run: (s) => copyMenu(s),
   },
   {
     id: "session.edit",
@@ -397,7 +403,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     help: "open the session's file in your editor",
     where: EVERYWHERE,
     disabled: needsSession,
-    run: (s) => s.openInEditor(),
+    run: (s) => openInEditor(s),
   },
   {
     id: "session.pin",
@@ -406,7 +412,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     help: "keep the session at the top",
     where: EVERYWHERE,
     disabled: needsSession,
-    run: (s) => s.togglePin(),
+    run: (s) => togglePin(s),
   },
   {
     id: "session.why",
@@ -416,7 +422,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     where: EVERYWHERE,
     footer: 8,
     disabled: needsSession,
-    run: (s) => s.showWhy(),
+    run: (s) => showWhy(s),
   },
 
   // arrange
@@ -427,7 +433,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     help: "everything that wants you, with what is asked",
     where: EVERYWHERE,
     footer: 4,
-    run: (s) => s.inbox(),
+    run: (s) => openInbox(s),
   },
   {
     id: "transcript.contents",
@@ -436,7 +442,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     help: "table of contents: everything the person wrote",
     where: ["transcript"],
     footer: 6,
-    run: (s) => s.contents(),
+    run: (s) => openContents(s),
   },
   {
     id: "session.organise",
@@ -445,7 +451,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     help: "name, tags, note, snooze, hide: kept in forktail, not in the session",
     where: EVERYWHERE,
     disabled: needsSession,
-    run: (s) => s.organise(),
+    run: (s) => organise(s),
   },
   {
     id: "list.scope",
@@ -453,7 +459,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     title: "here",
     help: "only sessions of this directory, or of everywhere",
     where: ["list"],
-    run: (s) => s.toggleScope(),
+    run: (s) => toggleScope(s),
   },
   {
     id: "list.sort",
@@ -461,7 +467,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     title: "sort",
     help: "sort by the next column",
     where: ["list"],
-    run: (s) => s.cycleSort(),
+    run: (s) => cycleSort(s),
   },
   {
     id: "list.group",
@@ -469,7 +475,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     title: "group",
     help: "group by the next property",
     where: ["list"],
-    run: (s) => s.cycleGroup(),
+    run: (s) => cycleGroup(s),
   },
   {
     id: "list.all",
@@ -477,7 +483,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     title: "all",
     help: "also sub-agents, internal and superseded sessions",
     where: ["list"],
-    run: (s) => s.toggleAll(),
+    run: (s) => toggleAll(s),
   },
   {
     id: "screen.problems",

@@ -152,8 +152,10 @@ function endings(leave: (code: number) => void): { words(): string | null; stop(
   };
   const onCrash = (error: unknown): void => {
     // The terminal went away: there is nobody to tell.
-    if (error instanceof Error && "code" in error && (error.code === "EIO" || error.code === "EPIPE"))
-      return leave(129);
+    if (error instanceof Error && "code" in error && (error.code === "EIO" || error.code === "EPIPE")) {
+      leave(129);
+      return;
+    }
     words = `it crashed: ${error instanceof Error ? error.message : String(error)}. No session was touched; please report it`;
     leave(1);
   };

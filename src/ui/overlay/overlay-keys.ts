@@ -1,4 +1,6 @@
 import type { Overlay, Picker } from "../../store/view.ts";
+import { askSearchAll } from "../controllers/finding.ts";
+import { confirmAction } from "../controllers/source-actions.ts";
 import type { KeyCommand } from "../keymap.ts";
 import { editedLine, editLine } from "../line-editor.ts";
 import type { Screen } from "../screen.ts";
@@ -82,7 +84,7 @@ function inputKey(overlay: Overlay & { type: "filter" | "search" }, key: string,
     return typed;
   }
   if (overlay.type === "filter" && key === "/" && typed.line.text === "") {
-    screen.askSearchAll();
+    askSearchAll(screen);
     return typed;
   }
   const line = editLine(typed.line, key);
@@ -193,7 +195,7 @@ function formKey(overlay: Overlay & { type: "form" }, key: string, screen: Scree
     if (field + 1 < action.inputs.length) return goTo(field + 1);
     if (key !== "enter") return typed;
     screen.overlay(null);
-    screen.confirmAction(action, values, target);
+    confirmAction(screen, action, values, target);
     return typed;
   }
   const line = editLine(typed.line, key);

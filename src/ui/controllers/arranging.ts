@@ -1,0 +1,109 @@
+import { now } from "../../probe/clock.ts";
+import type { SessionKey } from "../../session/key.ts";
+import { GROUPS, type MenuItem, SORTS } from "../../store/view.ts";
+import type { Screen } from "../screen.ts";
+
+const SNOOZE_MS = 60 * 60_000;
+
+export function snoozedUntil(screen: Screen, key: SessionKey): string | null {
+  return screen.context.memory.get("snoozed", key);
+}
+
+export function cycleSort(screen: Screen): void {
+  const sort = SORTS[(SORTS.indexOf(screen.view.sort) + 1) % SORTS.length] ?? "updated";
+  screen.set({ sort });
+  screen.say(`sorted by ${sort}`);
+  rememberList(screen);
+}
+
+export function cycleGroup(screen: Screen): void {
+  const group = GROUPS[(GROUPS.indexOf(screen.view.group) + 1) % GROUPS.length] ?? "none";
+  screen.set({ group });
+  screen.say(group === "none" ? "not grouped" : `grouped by ${group}`);
+  rememberList(screen);
+}
+
+export function toggleAll(screen: Screen): void {
+  screen.set({ all: !screen.view.all });
+  screen.say(
+    screen.view.all ? "all sessions, internal and superseded ones too" : "without internal and superseded sessions",
+  );
+}
+
+export function snooze(screen: Screen, key: SessionKey): void {
+  const asleep = snoozedUntil(screen, key) !== null;
+  const until = new Date(now(screen.context.env) + SNOOZE_MS).toISOString();
+  screen.context.memory.set("snoozed", key, asleep ? null : until);
+  screen.memoryChanged();
+  screen.say(asleep ? "awake again" : "snoozed for an hour");
+}
+
+/** Rename, tag, note, hide, snooze: all in our own memory, never in the tool's files. */
+export function organise(screen: Screen): void {
+  const session = screen.session();
+  if (!session) return;
+  const { memory } = screen.context;
+  const { key } = session;
+  const ask = (title: string, initial: string, done: (text: string) => void): MenuItem => ({
+    label: title,
+    note: initial,
+    run: () =>
+      screen.overlay({
+        type: "ask",
+        title,
+        label: "",
+        initial,
+        done: (text) => {
+          done(text.trim());
+          screen.memoryChanged();
+        },
+      }),
+  });
+  const hidden = memory.get("hidden", key) !== null;
+  const items: MenuItem[] = [
+    ask("name it (ours; empty takes it back)", memory.get("name", key) ?? "", (text) =>
+      memory.set("name", key, text || null),
+    ),
+    ask("tags, separated by spaces", (memory.get("tags", key) ?? []).join(" "), (text) =>
+      memory.set("tags", key, text === "" ? null : text.split(/\s+/u)),
+    ),
+    ask("note", memory.get("note", key) ?? "", (text) => memory.set("note", key, text || null)),
+    {
+      label: snoozedUntil(screen, key) === null ? "snooze for an hour" : "wake up",
+      run: () => snooze(screen, key),
+    },
+    {
+      label: hidden ? "show it again" : "hide it (A lists hidden ones)",
+      run: () => {
+        memory.set("hidden", key, hidden ? null : true);
+        screen.memoryChanged();
+        screen.say(hidden ? "shown again" : "hidden; A lists hidden sessions");
+      },
+    },
+  ];
+  screen.overlay({ type: "menu", title: "Organise (kept in forktail, not in the session)", items });
+}
+
+/** Sessions of the directory forktail was started in, or of everywhere. */
+export function toggleScope(screen: Screen): void {
+  const scope = screen.view.scope === null ? process.cwd() : null;
+  screen.set({ scope });
+  screen.say(scope === null ? "sessions of everywhere" : `only sessions in ${scope}`);
+  const { keys } = screen.rows();
+  if (screen.view.selected === null || !keys.includes(screen.view.selected)) screen.select(keys[0] ?? null);
+}
+
+export function togglePin(screen: Screen): void {
+  const session = screen.session();
+  if (!session) return;
+  const { memory } = screen.context;
+  const pinned = memory.get("pinned", session.key) === null;
+  memory.set("pinned", session.key, pinned ? true : null);
+  screen.memoryChanged();
+  screen.say(pinned ? "pinned to the top" : "no longer pinned");
+}
+
+function rememberList(screen: Screen): void {
+  const { sort, group } = screen.view;
+  screen.context.memory.set("view", "list", { sort, group });
+}

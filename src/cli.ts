@@ -10,8 +10,15 @@ if (major < NEEDS[0] || (major === NEEDS[0] && minor < NEEDS[1])) {
 } else {
   const { enableCompileCache } = await import("node:module");
   enableCompileCache?.();
-  const { main } = await import("./main.ts");
-  process.exitCode = await main(process.argv.slice(2));
+  const [command, agent, action, ...rest] = process.argv.slice(2);
+  if (command === "hook" && agent && action && !agent.startsWith("-") && rest.length === 0) {
+    // An agent waits for its hook: nothing is loaded that the hook does not need.
+    const { hook } = await import("./commands/hook.ts");
+    process.exitCode = await hook({}, agent, action);
+  } else {
+    const { main } = await import("./main.ts");
+    process.exitCode = await main(process.argv.slice(2));
+  }
 }
 
 export {};

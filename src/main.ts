@@ -94,12 +94,20 @@ function commands(done: (code: number) => void): Command {
     .description("print one JSON line for every session that changes, until stopped")
     .action(run(async () => (await import("./commands/watch.ts")).watch));
   program
+    .command("status")
+    .description("print one short line for a status bar: who needs you, what failed, what works, what is done")
+    .addOption(new Option("--format <format>", "colours for tmux, or none").choices(["plain", "tmux"]).default("plain"))
+    .option("--ascii", "glyphs from ASCII only")
+    .action(run(async () => (await import("./commands/status.ts")).status));
+  program
     .command("doctor")
     .description("say where it looks, what it sees, and what is wrong")
     .action(run(async () => (await import("./commands/doctor.ts")).doctor));
   program
     .command("hook <agent> <action>")
-    .description("for agents: write a pane state from the hook's JSON on standard input; never fails or delays its agent")
+    .description(
+      "for agents: write a pane state from the hook's JSON on standard input; never fails or delays its agent",
+    )
     .option("--session <id>", "the session, instead of the one in the environment")
     .action(run(async () => (await import("./commands/hook.ts")).hook));
   program

@@ -62,11 +62,14 @@ async function linkNew(temporary: string, path: string): Promise<void> {
   }
 }
 
-/** Replaces a file of our own as a whole: temporary name, fsync, rename. Readers see the old or the new, never a mixture. */
+/**
+ * Replaces a file of our own as a whole: temporary name, fsync, rename. Readers see the old or the new, never a mixture.
+ * `durable: false` spares the fsync, for what a crash of the machine may take.
+ */
 export async function replaceFile(
   path: string,
   bytes: Uint8Array | string,
-  options: { mode?: number; temporary?: string } = {},
+  options: { mode?: number; temporary?: string; durable?: boolean } = {},
 ): Promise<void> {
   const temporary =
     options.temporary ?? join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
@@ -74,7 +77,7 @@ export async function replaceFile(
   try {
     try {
       await writeAll(file, typeof bytes === "string" ? Buffer.from(bytes) : bytes);
-      await file.sync();
+      if (options.durable !== false) await file.sync();
     } finally {
       await file.close();
     }

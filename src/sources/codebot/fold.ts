@@ -143,14 +143,19 @@ function takeText(state: SessionState, text: string, place: Place): void {
 
 function takeEntry(state: SessionState, entry: Entry, place: Place): void {
   if (state.header === null) takeHeader(state, entry, place);
-  else if (state.shape !== "unknown") {
-    const facts = state.shape === "flat" ? flatFacts(entry, place) : factsOf(entry, place);
-    takeListed(state, facts);
-    if (facts.undecodable) addDamage(state, { kind: "undecodable_message", bytes: place.bytes, line: place.line });
-    if (state.shape === "flat") takeFlat(state, entry, facts);
-    else if (entry.id === "") addDamage(state, { kind: "empty_id", bytes: place.bytes, line: place.line });
-    else takeTree(state, entry, facts);
+  else if (state.shape !== "unknown") takeRecord(state, entry, place);
+}
+
+function takeRecord(state: SessionState, entry: Entry, place: Place): void {
+  if (state.shape === "tree" && entry.id === "") {
+    addDamage(state, { kind: "empty_id", bytes: place.bytes, line: place.line });
+    return;
   }
+  const facts = state.shape === "flat" ? flatFacts(entry, place) : factsOf(entry, place);
+  takeListed(state, facts);
+  if (facts.undecodable) addDamage(state, { kind: "undecodable_message", bytes: place.bytes, line: place.line });
+  if (state.shape === "flat") takeFlat(state, entry, facts);
+  else takeTree(state, entry, facts);
 }
 
 function takeTree(state: SessionState, entry: Entry, facts: EntryFacts): void {
@@ -177,7 +182,7 @@ function takeHeader(state: SessionState, entry: Entry, place: Place): void {
   addToTree(state, { id, parent: "", kind: "header", time: entry.timestamp, ...place });
 }
 
-/** What codebot's list counts: every line that can be read, with an id or without. */
+/** What codebot's list shows, from every entry of the file in its order (codebot.md §3). */
 function takeListed(state: SessionState, facts: EntryFacts): void {
   const time = instantOf(facts.time);
   const before = instantOf(state.updated);
@@ -210,7 +215,7 @@ function addToTree(state: SessionState, facts: EntryFacts): void {
   state.index[key] = state.entries.push(facts) - 1;
   if (duplicate) addDamage(state, { kind: "duplicate_id", bytes: facts.bytes, line: facts.line });
   if (!state.parents[key]) state.leaves += 1;
-  if (facts.parent !== "" && !state.parents[parent]) {
+  if (facts.parent !== "" && facts.id !== HEADER_ID && !state.parents[parent]) {
     state.parents[parent] = true;
     if (state.index[parent] !== undefined) state.leaves -= 1;
   }
@@ -227,6 +232,11 @@ function freshen(state: SessionState): void {
   state.stale = false;
   state.chain = chainTo(state.entries, state.index, state.entries.at(-1)?.id ?? HEADER_ID);
   state.leaves = leavesOf(state.entries, state.index).length;
+  // Parents of entries that a duplicate replaced do not count.
+  state.parents = {};
+  for (const [at, { id, parent }] of state.entries.entries()) {
+    if (parent !== "" && id !== HEADER_ID && state.index[`$${id}`] === at) state.parents[`$${parent}`] = true;
+  }
 }
 
 const BROKEN_CHAINS = { cycle: "parent_cycle", "no-header": "no_header", "missing-parent": "missing_parent" };

@@ -14,6 +14,8 @@ export interface Process {
   cwd: string | null;
   /** Files it holds a lock on, only in a table given by a file. */
   locksHeld: string[];
+  /** When it started, ms since 1970; missing or null where that is not known. */
+  startedAt?: number | null;
 }
 
 export interface ProcessTable {
@@ -36,6 +38,7 @@ const fileShape = z.object({
       argv: z.array(z.string()).optional(),
       cwd: z.string().optional(),
       locksHeld: z.array(z.string()).optional(),
+      startedAt: z.string().optional(),
     }),
   ),
 });
@@ -53,6 +56,7 @@ export async function processesFromFile(path: string): Promise<ProcessTable> {
       argv: one.argv ?? [one.comm],
       cwd: one.cwd ?? null,
       locksHeld: one.locksHeld ?? [],
+      startedAt: Date.parse(one.startedAt ?? "") || null,
     })),
   );
 }
@@ -60,11 +64,22 @@ export async function processesFromFile(path: string): Promise<ProcessTable> {
 /** The processes of this machine from /proc; of others only what they let us see. Throws where there is no /proc. */
 export async function processesFromProc(root = "/proc"): Promise<ProcessTable> {
   const names = (await readdir(root)).filter((name) => /^[0-9]+$/u.test(name));
-  const rows = await Promise.all(names.map((name) => readProcess(root, Number(name))));
+  const booted = await bootTime(root);
+  const rows = await Promise.all(names.map((name) => readProcess(root, Number(name), booted)));
   return processTable(rows.filter((row) => row !== null));
 }
 
-async function readProcess(root: string, pid: number): Promise<Process | null> {
+/** Ticks of a second in what /proc shows programs, on every Linux in use. */
+const TICKS = 100;
+
+/** When the machine started, ms since 1970: `btime` of proc(5); null when it is not there. */
+async function bootTime(root: string): Promise<number | null> {
+  const stat = await readFile(`${root}/stat`, "utf8").catch(() => "");
+  const seconds = /^btime (\d{1,12})$/mu.exec(stat)?.[1];
+  return seconds === undefined ? null : Number(seconds) * 1000;
+}
+
+async function readProcess(root: string, pid: number, booted: number | null): Promise<Process | null> {
   const at = `${root}/${pid}`;
   try {
     const [stat, cmdline, cwd] = await Promise.all([
@@ -75,7 +90,8 @@ async function readProcess(root: string, pid: number): Promise<Process | null> {
     const parsed = parseStat(stat);
     if (parsed === null) return null;
     const argv = cmdline.replace(/\0+$/u, "").split("\0");
-    return { pid, ...parsed, argv: argv[0] === "" ? [] : argv, cwd, locksHeld: [] };
+    const startedAt = booted === null ? null : booted + (Number(parsed.startTicks) * 1000) / TICKS;
+    return { pid, ...parsed, argv: argv[0] === "" ? [] : argv, cwd, locksHeld: [], startedAt };
   } catch {
     return null; // It ended while we looked.
   }

@@ -1,8 +1,15 @@
 import { codebotSource } from "./codebot/source.ts";
 import { herrscherSource } from "./herrscher/source.ts";
+import { piSource } from "./pi/source.ts";
 import { questmasterSource } from "./questmaster/source.ts";
 import type { Source } from "./source.ts";
 import { statefileSource } from "./statefile/source.ts";
 
 /** All sources, one line a tool. */
-export const SOURCES: readonly Source[] = [statefileSource, codebotSource, herrscherSource, questmasterSource];
+export const SOURCES: readonly Source[] = [
+  statefileSource,
+  codebotSource,
+  herrscherSource,
+  questmasterSource,
+  piSource,
+];

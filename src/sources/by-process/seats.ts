@@ -1,0 +1,93 @@
+import type { Process, ProcessTable } from "../../probe/processes.ts";
+
+/** Why a process is believed to run a session. */
+export interface Live {
+  process: Process;
+  /** In words. */
+  evidence: string;
+  /** By its folder alone. */
+  guess: boolean;
+}
+
+/** A session as far as processes concern it. */
+export interface Seat {
+  id: string;
+  cwd: string | null;
+  /** ms since 1970. */
+  updatedAt: number | null;
+  /** The session whose process runs this sub-agent. */
+  parent: string | null;
+  /** Is its last turn unfinished? A finished sub-agent is nobody's work any more. */
+  open: boolean;
+  /** Which kind of the tool's stores it lies in, where a program serves only some. */
+  store: string | null;
+}
+
+/** What a tool's process looks like. */
+export interface Program {
+  isProgram(process: Process): boolean;
+  /** Which session its command line names: a seat's id, `other` for one that is not among them, null for none. */
+  named(process: Process, seats: ReadonlyMap<string, Seat>): { id: string } | "other" | null;
+  /** Which stores this process serves; null: any. */
+  stores?(process: Process): string | null;
+}
+
+/**
+ * Which process runs which session of a tool that keeps neither registry nor locks (agents.md §0): the id on its
+ * command line, else the newest session of its folder that was written since it started.
+ */
+export function findSeats(seats: readonly Seat[], processes: ProcessTable, program: Program): Map<string, Live> {
+  const live = new Map<string, Live>();
+  const byId = new Map(seats.map((seat) => [seat.id, seat]));
+  const byFolder: Process[] = [];
+  for (const process of processes.all.filter((one) => program.isProgram(one))) {
+    const named = program.named(process, byId);
+    if (named === null) byFolder.push(process);
+    else if (named !== "other" && !live.has(named.id)) {
+      live.set(named.id, { process, evidence: `process ${process.pid} has it on its command line`, guess: false });
+    }
+  }
+  // The latest to start has the fewest sessions to choose from, one that serves a single store fewer still.
+  const narrow = (one: Process): number => ((program.stores?.(one) ?? null) === null ? 1 : 0);
+  byFolder.sort((a, b) => narrow(a) - narrow(b) || (b.startedAt ?? 0) - (a.startedAt ?? 0) || b.pid - a.pid);
+  for (const process of byFolder) {
+    const store = program.stores?.(process) ?? null;
+    const seat = newestIn(process, store, seats, live);
+    if (seat === null) continue;
+    const evidence = `process ${process.pid} runs in its folder, and it is the newest session there`;
+    live.set(seat.id, { process, evidence, guess: true });
+  }
+  for (const seat of seats) {
+    const of = seat.parent === null || !seat.open ? undefined : ancestorOf(seat, byId, live);
+    if (of === undefined || live.has(seat.id)) continue;
+    live.set(seat.id, { ...of, evidence: `process ${of.process.pid} runs the session that started it`, guess: true });
+  }
+  return live;
+}
+
+function newestIn(
+  process: Process,
+  store: string | null,
+  seats: readonly Seat[],
+  live: ReadonlyMap<string, Live>,
+): Seat | null {
+  let newest: Seat | null = null;
+  for (const seat of seats) {
+    if (process.cwd === null || seat.cwd !== process.cwd || seat.parent !== null || live.has(seat.id)) continue;
+    if (store !== null && seat.store !== store) continue;
+    const since = process.startedAt ?? null;
+    if (since !== null && (seat.updatedAt ?? 0) < since) continue;
+    if (newest === null || (seat.updatedAt ?? 0) > (newest.updatedAt ?? 0)) newest = seat;
+  }
+  return newest;
+}
+
+function ancestorOf(seat: Seat, byId: ReadonlyMap<string, Seat>, live: ReadonlyMap<string, Live>): Live | undefined {
+  const seen = new Set<string>();
+  for (let at: Seat | undefined = seat; at?.parent != null && !seen.has(at.id); at = byId.get(at.parent)) {
+    seen.add(at.id);
+    const found = live.get(at.parent);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,152 @@
+import { randomBytes } from "node:crypto";
+import { dirname, join } from "node:path";
+import { type Folded, runSliced } from "../../files/fold.ts";
+import { type OpenFile, openRegular } from "../../files/open.ts";
+import { publishNew } from "../../files/publish.ts";
+import { type SessionKey, sessionKey } from "../../session/key.ts";
+import type { Snapshot } from "../../session/snapshot.ts";
+import type { Live } from "../by-process/seats.ts";
+import { lineAt } from "../jsonl/line-windows.ts";
+import { parseRecord } from "../jsonl/record.ts";
+import type { ForkAbility, Forked, ForkPlan } from "../source.ts";
+import { type Cut, cutBefore } from "./cuts.ts";
+import { newPiFile, type PiFile } from "./file.ts";
+import { advancePi } from "./fold.ts";
+import type { Candidate } from "./sessions.ts";
+import { activePath } from "./tree.ts";
+
+export interface ForkNeeds {
+  session(key: SessionKey): { snapshot: Snapshot; candidate: Candidate; live: Live | null };
+  fresh(candidate: Candidate): Promise<Folded<PiFile>>;
+  /** ms since 1970. */
+  now(): number;
+}
+
+/** pi's own fork of the whole session, safe at any time (agents.md §8). */
+function officialFork(path: string): string {
+  return `pi --fork ${path}`;
+}
+
+/**
+ * A new file: a header that names the old one, and the entries from the root to the cut as they are. Verified by
+ * resuming such files with the program (agents.md §8). pi lists it at once.
+ */
+export function piForks(needs: ForkNeeds): ForkAbility {
+  const prepare = async (key: SessionKey, before: string | null) => {
+    const { snapshot, candidate, live } = needs.session(key);
+    const folded = await needs.fresh(candidate);
+    return { snapshot, candidate, folded, cut: cutOf(folded, before, live) };
+  };
+  return {
+    async plan(key, before): Promise<ForkPlan> {
+      const { snapshot, folded, cut } = await prepare(key, before);
+      if (!cut.ok) return { allowed: false, reason: cut.reason };
+      return {
+        allowed: true,
+        says: [
+          `copies ${cut.path.length} of ${folded.state.ids.length} entries of ${folded.path}`,
+          `to a new session in ${dirname(folded.path)}`,
+          `"${snapshot.title}" itself is not touched`,
+        ],
+        ask: null,
+        status: cut.over ? "idle" : "interrupted",
+      };
+    },
+    async make(key, before): Promise<Forked> {
+      const { candidate, folded, cut } = await prepare(key, before);
+      if (!cut.ok) throw new Error(`cannot fork: ${cut.reason}`);
+      const at = needs.now();
+      const id = uuid7(at);
+      const time = new Date(at).toISOString();
+      const path = join(dirname(folded.path), `${time.replace(/[:.]/gu, "-")}_${id}.jsonl`);
+      await writeCopy(folded, cut.path, path, { id, time });
+      return {
+        key: sessionKey("pi", candidate.root.index, id),
+        id,
+        path,
+        resume: { argv: ["pi", "--session", path], cwd: candidate.header.cwd },
+        notes: [`forked from ${candidate.header.id}; files that the agent changed stay as they are now`],
+      };
+    },
+  };
+}
+
+function cutOf(folded: Folded<PiFile>, before: string | null, live: Live | null): Cut {
+  if (live !== null && !live.guess) {
+    const reason = `it is running (process ${live.process.pid}), and a copy could be cut in the middle of a turn; \`${officialFork(folded.path)}\` is safe`;
+    return { ok: false, reason };
+  }
+  if (before === null) return cutBefore(folded.state, null);
+  const row = Object.hasOwn(folded.state.rows, before) ? folded.state.rows[before] : undefined;
+  if (row === undefined) return { ok: false, reason: `there is no entry ${before} to fork before` };
+  return cutBefore(folded.state, row);
+}
+
+async function writeCopy(
+  folded: Folded<PiFile>,
+  rows: readonly number[],
+  path: string,
+  made: { id: string; time: string },
+): Promise<void> {
+  const { state } = folded;
+  const { header } = state;
+  using file = openRegular(folded.path);
+  if (header === null || file.stat.ino !== folded.ino || file.size < folded.offset) {
+    throw new Error("the file was replaced while it was copied: try again");
+  }
+  const version = Math.max(2, header.version);
+  const head = {
+    type: "session",
+    version: header.version < 2 ? 3 : version,
+    id: made.id,
+    timestamp: made.time,
+    cwd: header.cwd ?? undefined,
+    parentSession: folded.path,
+  };
+  const chunks = function* (): Generator<Uint8Array> {
+    yield Buffer.from(`${JSON.stringify(head)}\n`);
+    for (const row of rows) yield entryLine(state, file, folded.offset, row);
+  };
+  await publishNew(path, chunks(), {
+    mode: file.stat.mode & 0o777,
+    verify: (temporary) => verifyCopy(temporary, made.id, state, rows),
+  });
+}
+
+/** The entry's own bytes; version 1 gets the ids and parents that later versions have. */
+function entryLine(state: PiFile, file: OpenFile, to: number, row: number): Uint8Array {
+  const line = lineAt(file, state.offsets[row] ?? 0, to);
+  if (line === null) throw new Error("the file became shorter while it was copied: try again");
+  if ((state.header?.version ?? 1) >= 2) return Buffer.concat([line.bytes, Buffer.from("\n")]);
+  const record = parseRecord(line.bytes);
+  if (record === null) throw new Error(`the entry at byte ${line.offset} can no longer be read`);
+  const { firstKeptEntryIndex: _index, ...fields } = record.fields;
+  const kept = state.compactions.find((one) => one.row === row)?.kept ?? null;
+  const linked = { ...fields, id: state.ids[row], parentId: state.ids[state.parents[row] ?? -1] ?? null };
+  return Buffer.from(`${JSON.stringify(kept === null ? linked : { ...linked, firstKeptEntryId: kept })}\n`);
+}
+
+/** Reads the finished copy as pi would: its id, its entries, one branch from the first to the last. */
+async function verifyCopy(path: string, id: string, from: PiFile, rows: readonly number[]): Promise<void> {
+  using file = openRegular(path);
+  const state = newPiFile();
+  const read = await runSliced(advancePi(state, file, 0));
+  const whole =
+    read === file.size &&
+    state.header?.id === id &&
+    state.bad.count === 0 &&
+    state.ids.length === rows.length &&
+    rows.every((row, at) => state.ids[at] === from.ids[row]) &&
+    activePath(state).length === rows.length;
+  if (!whole) throw new Error("the copy is not whole: nothing was made");
+}
+
+/** pi's own kind of id: a UUID, version 7 (agents.md §3.1). */
+function uuid7(ms: number): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(ms, 0, 6);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

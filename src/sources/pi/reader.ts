@@ -1,0 +1,277 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Folded } from "../../files/fold.ts";
+import { now } from "../../probe/clock.ts";
+import type { Evidence } from "../../probe/evidence.ts";
+import type { Document } from "../../session/document.ts";
+import { type SessionKey, sessionKey } from "../../session/key.ts";
+import type { Problem } from "../../session/problem.ts";
+import type { Snapshot } from "../../session/snapshot.ts";
+import { loadPrices, type PriceBook } from "../../usage/prices.ts";
+import type { ModelRequest } from "../../usage/request.ts";
+import { usageDocument } from "../../usage/usage-document.ts";
+import { Board } from "../by-process/board.ts";
+import type { Live } from "../by-process/seats.ts";
+import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
+import { describe, type PiDescribed } from "./describe.ts";
+import { branchesDocument, infoDocument, teamDocument } from "./documents.ts";
+import type { PiFile } from "./file.ts";
+import { piFold } from "./fold.ts";
+import { piForks } from "./fork.ts";
+import { isCandidate, locate, MOST_DEPTH } from "./locate.ts";
+import { type Member, ownersOf } from "./owners.ts";
+import { piProgram } from "./program.ts";
+import { piResume } from "./resume.ts";
+import { type Candidate, PiSessions } from "./sessions.ts";
+import { PiTranscript } from "./transcript.ts";
+
+const NAME = "pi";
+const BATCH = 64;
+
+/** Reads pi's session files (agents.md §3) and keeps snapshots of its sessions up to date. */
+export class PiReader implements SourceReader {
+  readonly #roots: readonly Root[];
+  readonly #services: Services;
+  readonly #sessions = new PiSessions();
+  readonly #board: Board;
+  readonly #described = new Map<string, PiDescribed>();
+  readonly #families = new Map<string, string>();
+  readonly #unreadable = new Map<string, Problem>();
+  #listing: Problem[] = [];
+  #problems: Problem[] = [];
+  #prices: PriceBook | null = null;
+  readonly fork: ForkAbility;
+
+  constructor(roots: readonly Root[], services: Services) {
+    this.#roots = roots;
+    this.#services = services;
+    this.#board = new Board({
+      program: piProgram,
+      services,
+      can: (_, live) => (live !== null && !live.guess ? [] : ["fork", "revert", "resume"]),
+    });
+    this.fork = piForks({
+      session: (key) => {
+        const { candidate, snapshot, live } = this.#must(key);
+        return { candidate, snapshot, live };
+      },
+      fresh: (candidate) => this.#fresh(candidate),
+      now: () => now(services.env),
+    });
+  }
+
+  watched(): Watched[] {
+    return this.#roots.map((root) => ({
+      path: root.path,
+      depth: MOST_DEPTH,
+      matters: (path) => isCandidate(root.path, path),
+    }));
+  }
+
+  async *scan(evidence: Evidence): AsyncIterable<Delta> {
+    const [prices, ...located] = await Promise.all([loadPrices(), ...this.#roots.map((root) => locate(root))]);
+    this.#prices = prices;
+    this.#listing = located.flatMap((one) => one.problems);
+    const found = located.flatMap((one) => one.found).sort((a, b) => b.mtimeMs - a.mtimeMs);
+    const there = new Set(found.map((one) => one.path));
+    const dirty = new Set<string>();
+    for (const path of this.#sessions.paths()) {
+      if (!there.has(path)) for (const id of await this.#read(path)) dirty.add(id);
+    }
+    for (let at = 0; at < found.length; at += BATCH) {
+      for (const one of found.slice(at, at + BATCH)) for (const id of await this.#read(one.path)) dirty.add(id);
+      yield this.#delta(dirty, evidence);
+      dirty.clear();
+    }
+    yield { ...this.#delta(dirty, evidence), problems: this.#problems };
+  }
+
+  async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
+    const dirty = new Set<string>();
+    for (const path of new Set(paths)) for (const id of await this.#read(path)) dirty.add(id);
+    return this.#delta(dirty, evidence);
+  }
+
+  tick(evidence: Evidence): Delta {
+    const { changed, removed } = this.#board.update([], [], evidence);
+    return { changed, removed, problems: null, recheckAt: null };
+  }
+
+  views(key: SessionKey): ViewName[] {
+    const views: ViewName[] = ["timeline", "context", "branches", "usage"];
+    const held = this.#board.get(key);
+    if (held !== null && this.#sessions.childrenOf(held.shown.id).length > 0) views.push("team");
+    return [...views, "info"];
+  }
+
+  async transcript(key: SessionKey): Promise<Transcript> {
+    const { candidate } = this.#must(key);
+    return new PiTranscript({
+      path: candidate.folded.path,
+      advance: (path) => this.#services.files.advance(piFold, path),
+      childPath: (id) =>
+        this.#sessions.childrenOf(candidate.header.id).find((one) => one.header.id === id)?.folded.path ?? null,
+    });
+  }
+
+  async document(key: SessionKey, view: ViewName): Promise<Document> {
+    const { candidate, snapshot } = this.#must(key);
+    const { id } = candidate.header;
+    switch (view) {
+      case "branches":
+        return branchesDocument(candidate.folded.state);
+      case "usage":
+        return usageDocument(snapshot, this.#described.get(id)?.requests ?? [], await loadPrices());
+      case "team":
+        return teamDocument(this.#childSnapshots(id));
+      case "info":
+        return infoDocument(snapshot, candidate, this.#sessions.candidates(id));
+      default:
+        throw new Error(`pi sessions have no view ${view}`);
+    }
+  }
+
+  async requests(key: SessionKey): Promise<ModelRequest[]> {
+    const { id } = this.#must(key).candidate.header;
+    const own = this.#described.get(id)?.requests ?? [];
+    const children = this.#sessions.childrenOf(id).map((one) => one.header.id);
+    return [...own, ...children.flatMap((child) => this.#requestsBy(child))];
+  }
+
+  async resume(key: SessionKey): ReturnType<SourceReader["resume"]> {
+    const { snapshot, live } = this.#must(key);
+    return piResume(snapshot, live);
+  }
+
+  actions(): [] {
+    return [];
+  }
+
+  async close(): Promise<void> {
+    this.#board.clear();
+    this.#described.clear();
+  }
+
+  #requestsBy(id: string): ModelRequest[] {
+    const described = this.#described.get(id);
+    return (described?.requests ?? []).map((one) => ({ ...one, by: described?.snapshot.title ?? id }));
+  }
+
+  #childSnapshots(id: string): Snapshot[] {
+    return this.#sessions.childrenOf(id).flatMap((one) => {
+      const held = this.#board.get(sessionKey(NAME, one.root.index, one.header.id));
+      return held === null ? [] : [held.shown];
+    });
+  }
+
+  #must(key: SessionKey): { candidate: Candidate; snapshot: Snapshot; live: Live | null } {
+    const held = this.#board.get(key);
+    const candidate = held === null ? undefined : this.#sessions.candidates(held.shown.id)[0];
+    if (held === null || candidate === undefined) throw new Error(`there is no session ${key}`);
+    return { candidate, snapshot: held.shown, live: held.live };
+  }
+
+  async #fresh(candidate: Candidate): Promise<Folded<PiFile>> {
+    const { path } = candidate.folded;
+    const result = await this.#services.files.advance(piFold, path);
+    if (!result.ok) throw new Error(`${path}: ${result.message}`);
+    return result.folded;
+  }
+
+  /** Brings one path up to date; returns the sessions it may change. */
+  async #read(path: string): Promise<string[]> {
+    const root = this.#roots.find((one) => isCandidate(one.path, path));
+    if (root === undefined) return [];
+    const result = await this.#services.files.advance(piFold, path);
+    this.#unreadable.delete(path);
+    if (result.ok) return this.#sessions.take(root, result.folded);
+    if (result.kind !== "gone") {
+      this.#unreadable.set(path, { source: NAME, path, kind: result.kind, message: `${path}: ${result.message}` });
+    }
+    this.#services.files.forget(path);
+    return this.#sessions.drop(path);
+  }
+
+  #delta(dirty: ReadonlySet<string>, evidence: Evidence): Delta {
+    const gone: SessionKey[] = [];
+    const changed: PiDescribed[] = [];
+    for (const id of this.#affected(dirty)) {
+      const before = this.#described.get(id);
+      const candidate = this.#sessions.candidates(id)[0];
+      if (candidate === undefined) {
+        this.#described.delete(id);
+        this.#families.delete(id);
+        if (before !== undefined) gone.push(before.snapshot.key);
+        continue;
+      }
+      const described = this.#describe(candidate);
+      if (before !== undefined && before.snapshot.key !== described.snapshot.key) gone.push(before.snapshot.key);
+      this.#described.set(id, described);
+      changed.push(described);
+    }
+    const update = this.#board.update(changed, gone, evidence);
+    const problems = [...this.#listing, ...this.#unreadable.values(), ...this.#sessions.problems()];
+    const same = isDeepStrictEqual(problems, this.#problems);
+    this.#problems = problems;
+    return { ...update, problems: same ? null : problems, recheckAt: null };
+  }
+
+  /** What changed, its copies and originals, and sessions below its folder. */
+  #affected(dirty: ReadonlySet<string>): Set<string> {
+    const affected = new Set(dirty);
+    if (dirty.size === 0) return affected;
+    const families = new Set<string>();
+    for (const id of dirty) {
+      const before = this.#families.get(id);
+      if (before !== undefined) families.add(before);
+      families.add(this.#sessions.familyOf(id));
+    }
+    for (const id of this.#sessions.ids()) {
+      const candidate = this.#sessions.candidates(id)[0];
+      const family = this.#sessions.familyOf(id);
+      this.#families.set(id, family);
+      if (families.has(family)) affected.add(id);
+      else if (candidate !== undefined && this.#sessions.isChild(candidate)) {
+        const starter = this.#sessions.starterOf(candidate);
+        if (starter === null || dirty.has(starter)) affected.add(id);
+      }
+    }
+    return affected;
+  }
+
+  #describe(candidate: Candidate): PiDescribed {
+    const { id } = candidate.header;
+    const origin = this.#sessions.originOf(candidate);
+    const child = this.#sessions.isChild(candidate);
+    return describe({
+      candidate,
+      origin,
+      child,
+      starter: child ? this.#sessions.starterOf(candidate) : null,
+      owners: this.#owners(id),
+      keyOf: (other) =>
+        sessionKey(NAME, this.#sessions.candidates(other)[0]?.root.index ?? candidate.root.index, other),
+      prices: this.#prices,
+    });
+  }
+
+  #owners(id: string): ReadonlyMap<string, string> | null {
+    const family = this.#families.get(id);
+    const kin = [...this.#families].filter(([, name]) => name === family).map(([one]) => one);
+    if (kin.length < 2) return null;
+    const members = kin.flatMap((one): Member[] => {
+      const candidate = this.#sessions.candidates(one)[0];
+      return candidate === undefined ? [] : [{ candidate, depth: this.#depth(one) }];
+    });
+    return ownersOf(members);
+  }
+
+  #depth(id: string): number {
+    const seen = new Set<string>();
+    for (let at: string | null = id; at !== null && !seen.has(at); ) {
+      seen.add(at);
+      const candidate: Candidate | undefined = this.#sessions.candidates(at)[0];
+      at = candidate === undefined ? null : (this.#sessions.originOf(candidate)?.id ?? null);
+    }
+    return seen.size - 1;
+  }
+}

@@ -1,0 +1,14 @@
+import type { Source } from "../source.ts";
+import { piFold } from "./fold.ts";
+import { piRoots } from "./locate.ts";
+import { PiReader } from "./reader.ts";
+
+/** pi's session files (agents.md §3). */
+export const piSource: Source = {
+  name: "pi",
+  title: "pi",
+  probes: ["processes", "tmux"],
+  folds: [piFold],
+  defaultRoots: piRoots,
+  open: (roots, services) => new PiReader(roots, services),
+};

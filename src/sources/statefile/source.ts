@@ -57,6 +57,7 @@ class StatefileReader implements SourceReader {
   readonly #held = new Map<SessionKey, Held>();
   readonly #families = new Map<string, Set<SessionKey>>();
   readonly #problems = new Map<string, Problem>();
+  #reported: Problem[] = [];
   readonly fork = forkAbility({
     roots: () => this.#roots,
     stateOf: (key) => this.#stateOf(key),
@@ -100,18 +101,17 @@ class StatefileReader implements SourceReader {
     for (let at = 0; at < found.length; at += BATCH) {
       const touched: SessionKey[] = [];
       for (const { root, path, id } of found.slice(at, at + BATCH)) touched.push(...(await this.#read(root, id, path)));
-      yield this.#delta(touched, [], evidence, true);
+      yield this.#delta(touched, [], evidence);
     }
     const there = new Set(found.map(({ root, id }) => sessionKey(NAME, root.index, id)));
     const gone = [...this.#held.keys()].filter((key) => !there.has(key));
     const kin = gone.flatMap((key) => this.#forget(key));
-    if (found.length === 0 || gone.length > 0) yield this.#delta(kin, gone, evidence, true);
+    if (found.length === 0 || gone.length > 0) yield this.#delta(kin, gone, evidence);
   }
 
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
     const touched: SessionKey[] = [];
     const removed: SessionKey[] = [];
-    const before = this.#problemList();
     for (const path of new Set(paths)) {
       const root = this.#roots.find((one) => one.path === dirname(path));
       const id = idOfName(basename(path));
@@ -121,8 +121,7 @@ class StatefileReader implements SourceReader {
       touched.push(...(await this.#read(root, id, path)));
       if (shown && !this.#held.has(key)) removed.push(key);
     }
-    const changed = !isDeepStrictEqual(before, this.#problemList());
-    return this.#delta(touched, removed, evidence, changed);
+    return this.#delta(touched, removed, evidence);
   }
 
   tick(evidence: Evidence): Delta {
@@ -131,7 +130,6 @@ class StatefileReader implements SourceReader {
       due.map(([key]) => key),
       [],
       evidence,
-      due.some(([, held]) => held.snapshot === null),
     );
   }
 
@@ -225,7 +223,7 @@ class StatefileReader implements SourceReader {
     return [...(kin ?? [])];
   }
 
-  #delta(touched: readonly SessionKey[], removed: SessionKey[], evidence: Evidence, problems: boolean): Delta {
+  #delta(touched: readonly SessionKey[], removed: SessionKey[], evidence: Evidence): Delta {
     const changed: Snapshot[] = [];
     const gone = [...removed];
     for (const key of new Set(touched)) {
@@ -244,7 +242,10 @@ class StatefileReader implements SourceReader {
     for (const { until } of this.#held.values()) {
       if (until !== null && (recheckAt === null || until < recheckAt)) recheckAt = until;
     }
-    return { changed, removed: gone, problems: problems ? this.#problemList() : null, recheckAt };
+    const problems = this.#problemList();
+    const same = isDeepStrictEqual(problems, this.#reported);
+    this.#reported = problems;
+    return { changed, removed: gone, problems: same ? null : problems, recheckAt };
   }
 
   /** The snapshot as of `now`, null while (or because) the file is no session. */
@@ -278,7 +279,10 @@ class StatefileReader implements SourceReader {
     const made = new Map<string, string>();
     for (const one of kin) {
       const held = this.#held.get(one);
-      if (held) relatives.push({ key: one, state: held.folded.state, birthtimeMs: held.folded.birthtimeMs });
+      // One that is not announced yet is nobody's parent.
+      const hatching = held?.snapshot === null && held.until !== null;
+      if (held && !hatching)
+        relatives.push({ key: one, state: held.folded.state, birthtimeMs: held.folded.birthtimeMs });
       const from = this.#services.copiedFrom(one);
       if (from !== null) made.set(one, from);
     }

@@ -8,6 +8,8 @@ import profileLoop from "../../assets/demo/codex/profile-loop.json" with { type:
 import docsCrawl from "../../assets/demo/herrscher/docs-crawl.json" with { type: "json" };
 import oldSpike from "../../assets/demo/herrscher/old-spike.json" with { type: "json" };
 import triage from "../../assets/demo/herrscher/triage.json" with { type: "json" };
+import nightlyBuild from "../../assets/demo/questmaster/nightly-build.json" with { type: "json" };
+import storeListing from "../../assets/demo/questmaster/store-listing.json" with { type: "json" };
 import bumpGo from "../../assets/demo/statefile/bump-go.json" with { type: "json" };
 import ciCache from "../../assets/demo/statefile/ci-cache.json" with { type: "json" };
 import darkModeJa from "../../assets/demo/statefile/dark-mode-ja.json" with { type: "json" };
@@ -37,6 +39,8 @@ const DATA: readonly unknown[] = [
   docsCrawl,
   oldSpike,
   triage,
+  nightlyBuild,
+  storeListing,
   dropColumn,
   uploadResume,
   dependencyAudit,

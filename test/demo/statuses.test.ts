@@ -8,11 +8,15 @@ import { STATUS_NAMES } from "../../src/session/status.ts";
 import { claudeSource } from "../../src/sources/claude/source.ts";
 import { codebotSource } from "../../src/sources/codebot/source.ts";
 import { herrscherSource } from "../../src/sources/herrscher/source.ts";
+import { questmasterSource } from "../../src/sources/questmaster/source.ts";
 import { statefileSource } from "../../src/sources/statefile/source.ts";
 import { readSource } from "../support/read-source.ts";
 import { temporaryDirectory } from "../support/temp.ts";
 
 const now = new Date("2026-11-20T12:00:00.000Z");
+
+/** A machine without locks and without a tmux server. */
+const NOTHING_ELSE = { locks: [], tmux: { panes: [], sessions: new Set<string>(), server: false } };
 
 function bundled(source: string): Scenario[] {
   const folder = new URL(`../../assets/demo/${source}/`, import.meta.url);
@@ -22,13 +26,13 @@ function bundled(source: string): Scenario[] {
 test("the demo shows every status there is, and nothing in it is a problem or damaged", async () => {
   const seen = new Set<string>();
   for (const at of [0, 40, 600]) {
-    for (const source of [statefileSource, codebotSource, herrscherSource, claudeSource]) {
+    for (const source of [statefileSource, codebotSource, herrscherSource, questmasterSource, claudeSource]) {
       const dir = temporaryDirectory();
       const demo = await startDemo({ dir, at, now, speed: Number.POSITIVE_INFINITY, sessions: bundled(source.name) });
       const env = { ...demo.env, FORKTAIL_NOW: now.toISOString(), TMPDIR: dir };
       const evidence = await takeEvidence(["processes"], env);
       const paths = demo.roots.map(({ path }) => path);
-      const { reader, seen: read } = await readSource(source, paths, { ...evidence, locks: [] }, { env });
+      const { reader, seen: read } = await readSource(source, paths, { ...evidence, ...NOTHING_ELSE }, { env });
       for (const snapshot of read.snapshots.values()) {
         seen.add(snapshot.status);
         expect(snapshot.damage).toEqual([]);

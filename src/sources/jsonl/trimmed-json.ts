@@ -8,6 +8,8 @@ export function parseTrimmed(bytes: Buffer, mostString: number, cuts: Map<string
 }
 
 const MOST_DEPTH = 512;
+/** Names of fields are kept whole up to here, whatever is asked for values. */
+const MOST_NAME = 1024;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
@@ -46,7 +48,7 @@ class TrimmedReader {
     if (depth > MOST_DEPTH) this.#fail();
     this.#blanks();
     const byte = this.#bytes[this.#at];
-    if (byte === QUOTE) return this.#string();
+    if (byte === QUOTE) return this.#string(this.#most);
     if (byte === 0x7b) return this.#object(depth);
     if (byte === 0x5b) return this.#array(depth);
     return this.#word();
@@ -63,7 +65,7 @@ class TrimmedReader {
     for (;;) {
       this.#blanks();
       if (this.#bytes[this.#at] !== QUOTE) this.#fail();
-      const key = this.#string();
+      const key = this.#string(Math.max(this.#most, MOST_NAME));
       this.#blanks();
       if (this.#bytes[this.#at] !== 0x3a) this.#fail();
       this.#at += 1;
@@ -108,13 +110,13 @@ class TrimmedReader {
     return value;
   }
 
-  #string(): string {
+  #string(most: number): string {
     const from = this.#at + 1;
     const end = this.#closingQuote(from);
     this.#at = end + 1;
-    if (end - from <= this.#most) return this.#decode(from, end) ?? this.#fail();
+    if (end - from <= most) return this.#decode(from, end) ?? this.#fail();
     // The cut may lie inside an escape or a character: step back until the head is whole.
-    for (let cut = from + this.#most; cut > from && cut > from + this.#most - 16; cut -= 1) {
+    for (let cut = from + most; cut > from && cut > from + most - 16; cut -= 1) {
       const next = this.#bytes[cut];
       if (next !== undefined && (next & 0xc0) === 0x80) continue;
       const head = this.#decode(from, cut);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startDemo } from "../demo/play.ts";
+import { type Demo, startDemo } from "../demo/play.ts";
 
 import { browse, openScreen } from "./browse.ts";
 import { openWorkplace, type SharedOptions } from "./context.ts";
@@ -12,9 +12,9 @@ import { openWorkplace, type SharedOptions } from "./context.ts";
  */
 export async function demo(options: SharedOptions): Promise<number> {
   const directory = await mkdtemp(join(tmpdir(), "forktail-demo-"));
-  const stop = new AbortController();
+  let playing: Demo | null = null;
   try {
-    const playing = await startDemo({ dir: join(directory, "sessions"), signal: stop.signal });
+    playing = await startDemo({ dir: join(directory, "sessions") });
     const env = { ...process.env, ...playing.env, FORKTAIL_STATE_DIR: join(directory, "memory") };
     const place = await openWorkplace(options, { env, roots: playing.roots, only: true });
     if (!process.stdout.isTTY || !process.stdin.isTTY) {
@@ -31,7 +31,8 @@ export async function demo(options: SharedOptions): Promise<number> {
     );
     return code;
   } finally {
-    stop.abort();
+    // Waited for: what is being written just now would make its directory again.
+    await playing?.stop();
     await rm(directory, { recursive: true, force: true });
   }
 }

@@ -83,6 +83,13 @@ export interface SourceReader {
   /** Views besides the transcript ones, in the order of their tabs; only those this session can fill. */
   views(id: SessionKey): ViewName[];
   transcript(key: SessionKey): Promise<Transcript>;
+  /**
+   * Files whose bytes hold this session's text, for a search's first look; null: there are none (a database, a compressed
+   * file), and only the transcript tells.
+   */
+  files?(key: SessionKey): string[] | null;
+  /** Conversations beside the session's own that are no sessions themselves: members', sub-agents'. */
+  members?(key: SessionKey): MemberText[];
   document(key: SessionKey, view: ViewName): Promise<Document>;
   /** The model requests behind the session's numbers, sub-agents' included. */
   requests(key: SessionKey): Promise<ModelRequest[]>;
@@ -107,6 +114,12 @@ export type ViewName =
   | "team"
   | "history"
   | "info";
+
+/** A transcript of the view `branch`, and the files that hold its text as `files` says them. */
+export interface MemberText {
+  of: string;
+  files: string[] | null;
+}
 
 /** Entries on demand. Unchanged entries keep their object, so that their layout is kept too. */
 export interface Transcript {

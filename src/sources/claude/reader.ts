@@ -10,7 +10,17 @@ import type { Snapshot } from "../../session/snapshot.ts";
 import { loadPrices, type PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
 import { BIG_FILE, FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
-import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
+import type {
+  Delta,
+  ForkAbility,
+  MemberText,
+  Root,
+  Services,
+  SourceReader,
+  Transcript,
+  ViewName,
+  Watched,
+} from "../source.ts";
 import { type Described, describe } from "./describe.ts";
 import { claudeDocument } from "./documents.ts";
 import { type Lineage, lineages, type Member } from "./family.ts";
@@ -147,6 +157,14 @@ export class ClaudeReader implements SourceReader {
       agents: () => this.#sessions.agents(id),
       advance: (path) => this.#services.files.advance(claudeFold, path),
     });
+  }
+
+  files(key: SessionKey): string[] {
+    return [this.#must(key).winner.folded.path];
+  }
+
+  members(key: SessionKey): MemberText[] {
+    return this.#sessions.agents(this.#must(key).id).map(({ id, path }) => ({ of: `agent:${id}`, files: [path] }));
   }
 
   async document(key: SessionKey, view: ViewName): Promise<Document> {

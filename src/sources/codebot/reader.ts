@@ -6,14 +6,24 @@ import { now as clock } from "../../probe/clock.ts";
 import type { Evidence } from "../../probe/evidence.ts";
 import type { SessionKey } from "../../session/key.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
-import type { Delta, ResumeAnswer, Root, Services, SourceAction, SourceReader, ViewName, Watched } from "../source.ts";
+import type {
+  Delta,
+  MemberText,
+  ResumeAnswer,
+  Root,
+  Services,
+  SourceAction,
+  SourceReader,
+  ViewName,
+  Watched,
+} from "../source.ts";
 import { actionsOf } from "./actions.ts";
 import { messageOf } from "./beside.ts";
 import { type Forker, forker } from "./fork.ts";
 import type { Held } from "./held.ts";
 import { readHistory } from "./history.ts";
 import { isSessionId } from "./ids.ts";
-import { historyFile, projectsDirectory, tasksDirectory } from "./layout.ts";
+import { historyFile, projectsDirectory, tasksDirectory, transcriptsDirectory } from "./layout.ts";
 import { type LiveCodebot, liveCodebots } from "./live.ts";
 import { earlier, OpenSessions, type Reading } from "./open-sessions.ts";
 import { SESSION_VERSION } from "./payloads.ts";
@@ -108,6 +118,16 @@ export class CodebotReader implements SourceReader {
   async transcript(key: SessionKey): ReturnType<SourceReader["transcript"]> {
     this.#sessions.must(key);
     return transcriptOf(this.#sessions, key);
+  }
+
+  files(key: SessionKey): string[] {
+    return [this.#sessions.must(key).path];
+  }
+
+  members(key: SessionKey): MemberText[] {
+    const { root, id, beside } = this.#sessions.must(key);
+    const directory = transcriptsDirectory(root.path, id);
+    return beside.transcripts.map(({ name }) => ({ of: name, files: [join(directory, `${name}.jsonl`)] }));
   }
 
   document(key: SessionKey, view: ViewName): ReturnType<SourceReader["document"]> {

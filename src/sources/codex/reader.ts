@@ -22,7 +22,7 @@ import { type Holder, holderOf, isCodex, lockInode, lockPath, threadOnCommandLin
 import { namesFold } from "./names.ts";
 import { threadRequests } from "./requests.ts";
 import { codexResume } from "./resume.ts";
-import { metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
+import { baseOf, metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { judge } from "./status.ts";
 import { CodexThreads, placeOf } from "./threads.ts";
@@ -145,6 +145,17 @@ export class CodexReader implements SourceReader {
       },
       thread: (id) => this.#threads.of(id),
     });
+  }
+
+  /** Its current file and those it is based on; bytes of compressed ones say nothing. */
+  files(key: SessionKey): string[] | null {
+    const { current } = this.#must(key);
+    const files = [current];
+    for (let base = baseOf(current, this.#lookup)?.file; base && !files.includes(base); ) {
+      files.push(base);
+      base = baseOf(base, this.#lookup)?.file;
+    }
+    return files.some((file) => file.name.compressed) ? null : files.map((file) => file.path);
   }
 
   async document(key: SessionKey, view: ViewName): Promise<Document> {

@@ -106,6 +106,11 @@ class HerrscherReader implements SourceReader {
     return new HerrscherTranscript(snapshot.path);
   }
 
+  files(key: SessionKey): string[] {
+    const { facts, snapshot } = this.#must(key);
+    return facts.row.nameValid ? [snapshot.path] : [];
+  }
+
   async document(key: SessionKey, view: ViewName): Promise<Document> {
     const { facts, root, snapshot } = this.#must(key);
     switch (view) {

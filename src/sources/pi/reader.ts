@@ -103,6 +103,10 @@ export class PiReader implements SourceReader {
     return [...views, "info"];
   }
 
+  files(key: SessionKey): string[] {
+    return [this.#must(key).candidate.folded.path];
+  }
+
   async transcript(key: SessionKey): Promise<Transcript> {
     const { candidate } = this.#must(key);
     return new PiTranscript({

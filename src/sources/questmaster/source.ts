@@ -203,6 +203,12 @@ class QuestmasterReader implements SourceReader {
     return { page: async () => ({ entries: [], ...at, total: 0, nextUpto: null }), close: () => undefined };
   }
 
+  files(key: SessionKey): string[] {
+    const { held } = this.#must(key);
+    const path = sessionStateLogPath(held.root.path, held.id);
+    return [path, `${path}.1`];
+  }
+
   async document(key: SessionKey, view: ViewName): Promise<Document> {
     const { reader, held, judged } = this.#must(key);
     const { root } = reader;

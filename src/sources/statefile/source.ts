@@ -145,6 +145,10 @@ class StatefileReader implements SourceReader {
     });
   }
 
+  files(key: SessionKey): string[] {
+    return [this.#must(key).path];
+  }
+
   async document(key: SessionKey, view: ViewName): Promise<Document> {
     const held = this.#must(key);
     if (!held.snapshot) throw new Error(`${key} is not a session yet`);

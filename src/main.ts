@@ -100,6 +100,12 @@ function commands(done: (code: number) => void): Command {
     .option("--ascii", "glyphs from ASCII only")
     .action(run(async () => (await import("./commands/status.ts")).status));
   program
+    .command("config")
+    .description("print the settings that count, and where each comes from")
+    .addOption(new Option("--schema", "print the JSON schema of the config file instead").conflicts("path"))
+    .option("--path", "print where the config file lies instead")
+    .action(run(async () => (await import("./commands/config.ts")).config));
+  program
     .command("doctor")
     .description("say where it looks, what it sees, and what is wrong")
     .action(run(async () => (await import("./commands/doctor.ts")).doctor));

@@ -35,17 +35,26 @@ export async function openWorkplace(
 ): Promise<Workplace> {
   const env = extra.env ?? process.env;
   const config = loadConfig(options.config ?? configFile(env));
-  const flags = [...(options.root ?? []).map(flagOf), ...(extra.roots ?? [])];
-  const named = new Set(flags.map((flag) => flag.source));
-  for (const [source, paths] of Object.entries(config.roots ?? {})) {
-    if (!SOURCES.some((one) => one.name === source))
-      throw new WrongUsage(`config: roots: there is no source ${source}`);
-    if (!named.has(source) && !extra.only) flags.push(...paths.map((path) => ({ source, path })));
-  }
+  const flags = [...rootFlags(options, config, extra.only), ...(extra.roots ?? [])];
   const roots = resolveRoots(SOURCES, flags, env, extra.only);
   const memory = new Memory(stateDirectory(env));
   const live = new Live({ sources: SOURCES, roots, memory, env, poll: options.poll ?? config.poll ?? false });
   return { config, roots, memory, live, env };
+}
+
+/**
+ * The roots asked for by flag, and for the sources that no flag names those of the config file; `only`: not these. Throws
+ * `WrongUsage`.
+ */
+export function rootFlags(options: SharedOptions, config: Config, only = false): RootFlag[] {
+  const flags = (options.root ?? []).map(flagOf);
+  const named = new Set(flags.map((flag) => flag.source));
+  for (const [source, paths] of Object.entries(config.roots ?? {})) {
+    if (!SOURCES.some((one) => one.name === source))
+      throw new WrongUsage(`config: roots: there is no source ${source}`);
+    if (!named.has(source) && !only) flags.push(...paths.map((path) => ({ source, path })));
+  }
+  return flags;
 }
 
 function flagOf(text: string): RootFlag {

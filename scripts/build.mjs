@@ -32,7 +32,11 @@ export async function buildAll({ root = ROOT, outdir = join(root, "dist"), types
 
 async function bundle(root, outdir, libraries) {
   const program = existsSync(join(root, "src/cli.ts"))
-    ? { forktail: join(root, "src/cli.ts"), "fold-worker": join(root, "src/live/fold-worker.ts") }
+    ? {
+        forktail: join(root, "src/cli.ts"),
+        "fold-worker": join(root, "src/live/fold-worker.ts"),
+        "scan-worker": join(root, "src/search/scan-worker.ts"),
+      }
     : {};
   const entryPoints = {
     ...program,

@@ -1,4 +1,5 @@
-// Runs the built program at a fixed moment of the demo and draws what it shows, for the README.
+// Runs the built program at a fixed moment of the demo and draws what it shows, for the README. CJK and emoji need a font of
+// the system (Debian: fonts-wqy-microhei, fonts-symbola); all else is in the fonts that npm installs.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

@@ -11,6 +11,7 @@ import {
   NoSuchEntry,
   type Placed,
   pageOf,
+  wantsMore,
 } from "../jsonl/pages.ts";
 import { parseRecord, textField } from "../jsonl/record.ts";
 import type { Page, PageRequest, Transcript } from "../source.ts";
@@ -60,10 +61,11 @@ export class ClaudeTranscript implements Transcript {
     for (;;) {
       const folded = await this.#folded();
       const shown = this.#show(folded, request);
-      if (folded.state.low === 0 || (shown !== null && !shown.atStart)) {
+      if (folded.state.low === 0) {
         if (shown === null) throw new NoSuchEntry(`this session has no such place: ${JSON.stringify(request.at)}`);
         return shown;
       }
+      if (shown !== null && !wantsMore(shown, request)) return { ...shown, atStart: false };
       // More is asked for than the end that was read: a longer end, until it is the whole file.
       this.#tail *= 4;
       this.#ends = await foldEnds(folded.path, this.#tail, newClaudeFile(), advanceClaude);

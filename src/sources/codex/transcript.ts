@@ -1,7 +1,15 @@
 import type { Entry } from "../../session/entry.ts";
 import { FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
 import { ordinalOf } from "../jsonl/line-ordinals.ts";
-import { type EntryView, inFileOrder, NoSuchEntry, type Placed, pageOf, type Segment } from "../jsonl/pages.ts";
+import {
+  type EntryView,
+  inFileOrder,
+  NoSuchEntry,
+  type Placed,
+  pageOf,
+  type Segment,
+  wantsMore,
+} from "../jsonl/pages.ts";
 import { parseRecord } from "../jsonl/record.ts";
 import type { Page, PageRequest, Transcript } from "../source.ts";
 import { copiedPrefix } from "./copied-prefix.ts";
@@ -46,12 +54,12 @@ export class CodexTranscript implements Transcript {
     for (;;) {
       const fresh = await this.#source.refresh();
       const current = this.#chosen(fresh.current, fresh.files, request);
-      const partial = current.folded.state.low > 0;
       const page = this.#show(current, fresh.lookup, request);
-      if (!partial || (page !== null && !page.atStart)) {
+      if (current.folded.state.low === 0) {
         if (page === null) throw new NoSuchEntry("this thread has no such place");
         return page;
       }
+      if (page !== null && !wantsMore(page, request)) return { ...page, atStart: false };
       // More is asked for than the end that was read: a longer end, until it is the whole file.
       this.#tail *= 4;
       const folded = await foldEnds(current.path, this.#tail, newCodexFile(), advanceCodex);

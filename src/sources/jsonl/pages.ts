@@ -9,6 +9,8 @@ export interface Placed {
   /** Which of the view's files it is from. */
   segment: number;
   at: Position;
+  /** Just behind it. */
+  next: Position;
 }
 
 /** Segment and offset in a sequence of files; index and 0 in a list of lines. */
@@ -41,7 +43,7 @@ export function inFileOrder(segments: readonly Segment[]): LineSequence {
         const part = segments[i];
         if (part === undefined) return;
         for (const line of linesForward(part.bytes, i === first ? Math.max(offset, part.from) : part.from, part.to)) {
-          yield { line, segment: i, at: [i, line.offset] };
+          yield { line, segment: i, at: [i, line.offset], next: [i, line.end] };
         }
       }
     },
@@ -50,7 +52,7 @@ export function inFileOrder(segments: readonly Segment[]): LineSequence {
         const part = segments[i];
         if (part === undefined) return;
         for (const line of linesBackward(part.bytes, part.from, i === first ? Math.min(offset, part.to) : part.to)) {
-          yield { line, segment: i, at: [i, line.offset] };
+          yield { line, segment: i, at: [i, line.offset], next: [i, line.end] };
         }
       }
     },
@@ -62,7 +64,7 @@ export function listedLines(part: Segment, offsets: readonly number[]): LineSequ
   const placed = (i: number): Placed | null => {
     const offset = offsets[i];
     const line = offset === undefined ? null : lineAt(part.bytes, offset, part.to);
-    return line === null ? null : { line, segment: 0, at: [i, 0] };
+    return line === null ? null : { line, segment: 0, at: [i, 0], next: [i + 1, 0] };
   };
   return {
     start: [0, 0],
@@ -131,6 +133,9 @@ function pageAfter(view: EntryView, from: Spot, limit: number): Page {
       return page(view, entries, from, [...placed.at, first + room], false);
     }
     entries.push(...rest);
+    // Full: what follows may be a long run of lines that show nothing, and is not looked at.
+    if (rest.length === room)
+      return page(view, entries, from, [...placed.next, 0], same([...placed.next, 0], endSpot(view)));
   }
   return page(view, entries, from, endSpot(view), true);
 }
@@ -142,7 +147,7 @@ function pageBefore(view: EntryView, to: Spot, limit: number): Page {
     if (own !== null) {
       const made = view.entries(own).slice(0, to[2]).reverse();
       newestFirst.push(...made.slice(0, limit));
-      if (made.length > limit) return reversed(view, newestFirst, [...own.at, made.length - limit], to);
+      if (made.length >= limit) return reversed(view, newestFirst, [...own.at, made.length - limit], to);
     }
   }
   for (const placed of view.lines.backward([to[0], to[1]])) {
@@ -153,6 +158,7 @@ function pageBefore(view: EntryView, to: Spot, limit: number): Page {
       return reversed(view, newestFirst, [...placed.at, made.length - room], to);
     }
     newestFirst.push(...made.reverse());
+    if (made.length === room) return reversed(view, newestFirst, [...placed.at, 0], to);
   }
   return reversed(view, newestFirst, [...view.lines.start, 0], to);
 }
@@ -190,4 +196,10 @@ function readCursor(cursor: Cursor): Spot {
   const found = /^(\d{1,15}):(\d{1,15}):(\d{1,15})$/u.exec(cursor);
   if (found === null) throw new NoSuchEntry("this is no place in a transcript");
   return [Number(found[1]), Number(found[2]), Number(found[3])];
+}
+
+/** Of a file whose end alone was read: must an earlier part be read to answer? What was found is shown first. */
+export function wantsMore(shown: Page, { at }: PageRequest): boolean {
+  if ("edge" in at && at.edge === "start") return true;
+  return shown.atStart && shown.entries.length === 0 && !("after" in at);
 }

@@ -71,6 +71,7 @@ class TrimmedReader {
       this.#at += 1;
       const value = this.#value(depth + 1);
       if (key !== "__proto__") made[key] = value;
+      else Object.defineProperty(made, key, { value, enumerable: true, writable: true, configurable: true });
       this.#blanks();
       const next = this.#bytes[this.#at];
       this.#at += 1;

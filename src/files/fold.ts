@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
+import { lstatSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
-import { CannotOpen, type OpenFailure, openRegular } from "./open.ts";
+import { CannotOpen, fileWork, type OpenFailure, openRegular } from "./open.ts";
 
 /** What a fold reads from: an open file, or bytes in a test. Never longer than `size`. */
 export interface ByteSource {
@@ -82,6 +83,19 @@ export function* advanceFile<S>(
 function guardAt(bytes: ByteSource, offset: number): string {
   const length = Math.min(GUARD_BYTES, offset);
   return length === 0 ? "" : hash("sha1", bytes.read(offset - length, length));
+}
+
+/** Whether a file is as it was when it was folded: one system call, and nothing is opened. */
+export function isUnchanged(before: Folded<unknown>): boolean {
+  fileWork.stats += 1;
+  const stats = lstatSync(before.path, { throwIfNoEntry: false });
+  return (
+    stats?.isFile() === true &&
+    stats.dev === before.dev &&
+    stats.ino === before.ino &&
+    stats.size === before.size &&
+    stats.mtimeMs === before.mtimeMs
+  );
 }
 
 /** Runs a fold to its end at once: for tests, workers and one-shot commands. */

@@ -1,5 +1,5 @@
-import { stat } from "node:fs/promises";
-import { type Advanced, advanceFile, type FileFold, type Folded, runSliced } from "../files/fold.ts";
+import { lstatSync } from "node:fs";
+import { type Advanced, advanceFile, type FileFold, type Folded, isUnchanged, runSliced } from "../files/fold.ts";
 import { type FoldBacking, type FoldedFiles, LocalFoldedFiles } from "../files/folded-files.ts";
 import { FoldIndex } from "../memory/fold-index.ts";
 import { FoldPool } from "./fold-pool.ts";
@@ -48,10 +48,8 @@ export class IndexedFoldedFiles implements FoldedFiles {
   }
 
   async #read(fold: FileFold<unknown>, path: string, before: Folded<unknown> | null): Promise<Advanced<unknown>> {
-    const size = await stat(path).then(
-      (stats) => stats.size,
-      () => 0,
-    );
+    if (before && isUnchanged(before)) return { ok: true, folded: before, changed: false };
+    const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
     if (size - (before?.offset ?? 0) < AWAY_FROM) return runSliced(advanceFile(fold, path, before));
     try {
       return await this.#pool.advance(fold, path, before);

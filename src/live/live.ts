@@ -6,8 +6,8 @@ import type { SessionKey } from "../session/key.ts";
 import { parseKey } from "../session/key.ts";
 import type { Problem } from "../session/problem.ts";
 import type { Delta, Root, Services, Source, SourceReader } from "../sources/source.ts";
-import { IndexedFoldedFiles } from "./indexed-files.ts";
 import { Watcher, type WatcherFacts, type WatchTrouble } from "../watch/watcher.ts";
+import { IndexedFoldedFiles } from "./indexed-files.ts";
 
 export interface LiveOptions {
   sources: readonly Source[];

@@ -1,20 +1,24 @@
-import { openRegular } from "../../files/open.ts";
+import type { ByteSource } from "../../files/fold.ts";
 import { callSummary } from "../../session/call-summary.ts";
 import { titleLine } from "../../session/untrusted.ts";
 import { isTextType } from "./chain.ts";
-import type { BodyAt, StateOfFile } from "./fold.ts";
+
+/** Where a body lies. */
+export interface BodyAt {
+  n: number;
+  kind: string;
+  type: string | null;
+  at: number;
+  len: number;
+}
 
 const LOOK = 4096;
 
-/** One line on what the session does or said last: a call that waits, else the newest text, message or error. */
-export function activityOf(path: string, state: StateOfFile): string | null {
-  const { lastCall, lastSaid } = state;
-  const waits = lastCall !== null && (state.waiting.length > 0 || lastCall.n > (lastSaid?.n ?? 0));
-  const body = waits ? lastCall : lastSaid;
-  if (body === null) return null;
-  const text = head(path, body);
-  if (text === null) return body.type === null ? null : `${body.type}, ${body.len} bytes`;
-  const line = body === lastCall ? callLine(text, body) : titleLine(text);
+/** One line on what a record says or calls, from the head of its body; null when it says nothing. */
+export function activityOf(bytes: ByteSource, body: BodyAt): string | null {
+  if (!isTextType(body.type ?? "text/plain")) return `${body.type}, ${body.len} bytes`;
+  const text = bytes.read(body.at, Math.min(LOOK, body.len)).toString("utf8");
+  const line = body.kind === "call" ? callLine(text, body) : titleLine(text);
   return line === "" ? null : line;
 }
 
@@ -29,14 +33,4 @@ function callLine(text: string, body: BodyAt): string {
   }
   const name = /"name"\s*:\s*"([^"\\]{1,60})"/u.exec(text)?.[1];
   return name === undefined ? `call of ${body.len} bytes` : callSummary(name, null);
-}
-
-function head(path: string, body: BodyAt): string | null {
-  if (!isTextType(body.type ?? "text/plain")) return null;
-  try {
-    using file = openRegular(path);
-    return file.read(body.at, Math.min(LOOK, body.len)).toString("utf8");
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,6 @@
 import type { FileFold } from "../../files/fold.ts";
 import { isoTime } from "../../files/go-json.ts";
+import { activityOf, type BodyAt } from "./activity.ts";
 import { type Status as Derived, isBlock, isTextType } from "./chain.ts";
 import { type Conf, parseConf } from "./conf.ts";
 import { type Header, isKind, type Usage } from "./record.ts";
@@ -30,15 +31,6 @@ export interface CutPoint {
   /** Status of the records before it. */
   status: Exclude<Derived, "stepping">;
   prefix: string;
-}
-
-/** Where a body lies, so that it is read only when it is shown. */
-export interface BodyAt {
-  n: number;
-  kind: string;
-  type: string | null;
-  at: number;
-  len: number;
 }
 
 /** Everything a list row, the usage and the fork points need of one file. Plain data; grows by O(new records). */
@@ -73,6 +65,9 @@ export interface StateOfFile {
   /** The newest bodies worth a line in a list. */
   lastCall: BodyAt | null;
   lastSaid: BodyAt | null;
+  /** What the telling one of them says, one line, and which record that is. */
+  activity: string | null;
+  activityFrom: number;
   /** Hash of the first record: equal in all copies of a family. */
   family: string;
   /** Hash of all headers so far. */
@@ -85,7 +80,7 @@ const MOST_ANOMALIES = 100;
 
 export const statefileFold: FileFold<StateOfFile> = {
   name: "statefile",
-  version: 1,
+  version: 2,
   initial: () => ({
     records: 0,
     tail: "clean",
@@ -109,6 +104,8 @@ export const statefileFold: FileFold<StateOfFile> = {
     marks: [],
     lastCall: null,
     lastSaid: null,
+    activity: null,
+    activityFrom: 0,
     family: "",
     prefix: "cbf29ce4:84222325",
   }),
@@ -117,11 +114,22 @@ export const statefileFold: FileFold<StateOfFile> = {
       take(state, record);
       return true;
     });
+    const told = tellingBody(state);
+    if (told && told.n !== state.activityFrom) {
+      state.activity = activityOf(bytes, told);
+      state.activityFrom = told.n;
+    }
     state.tail = end.tail;
     state.tailBytes = bytes.size - end.good;
     return end.good;
   },
 };
+
+/** The call that waits, else whatever was called or said last. */
+function tellingBody({ lastCall, lastSaid, waiting }: StateOfFile): BodyAt | null {
+  if (lastCall === null || lastSaid === null) return lastCall ?? lastSaid;
+  return waiting.length > 0 || lastCall.n > lastSaid.n ? lastCall : lastSaid;
+}
 
 function take(state: StateOfFile, record: WalkedRecord): void {
   const { header } = record;

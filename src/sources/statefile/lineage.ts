@@ -24,12 +24,14 @@ const BORN_TOGETHER_MS = 60_000;
  * not depend on the order of `family`.
  */
 export function ancestry(family: readonly Relative[], made: ReadonlyMap<string, string>): Map<string, Ancestry> {
-  const ranked = [...family].sort(elderFirst);
+  const ranked = [...family].sort((a, b) => copies(a.key, made) - copies(b.key, made) || elderFirst(a, b));
   const result = new Map<string, Ancestry>();
   const owned = new Set<string>();
+  // Taken out once: every pair of a family is compared.
+  const known = new Map(ranked.map((one) => [one, prefixes(one.state)]));
   for (const one of ranked) {
     const elders = ranked.slice(0, ranked.indexOf(one));
-    const parent = elders.find((elder) => elder.key === made.get(one.key)) ?? closest(one, elders);
+    const parent = elders.find((elder) => elder.key === made.get(one.key)) ?? closest(one, elders, known);
     const own = one.state.steps.filter((step) => !owned.has(stepKey(step)));
     for (const step of own) owned.add(stepKey(step));
     result.set(one.key, { parent: parent?.key ?? null, own });
@@ -40,6 +42,13 @@ export function ancestry(family: readonly Relative[], made: ReadonlyMap<string, 
 /** What names a step in all copies of it (statefile.md §10). */
 export function stepKey(step: StepState): string {
   return `statefile:${step.id}:${step.request}:${step.time ?? step.n}`;
+}
+
+/** How many copies of ours lie between a session and its original: a copy is younger than what it was made from. */
+function copies(key: string, made: ReadonlyMap<string, string>): number {
+  let count = 0;
+  for (let from = made.get(key); from !== undefined && count <= made.size; from = made.get(from)) count += 1;
+  return count;
 }
 
 function elderFirst(a: Relative, b: Relative): number {
@@ -62,11 +71,12 @@ function birth(one: Relative): number {
 }
 
 /** The elder with the longest common prefix; the eldest of those. */
-function closest(one: Relative, elders: readonly Relative[]): Relative | null {
+function closest(one: Relative, elders: readonly Relative[], known: ReadonlyMap<Relative, Prefixes>): Relative | null {
+  const mine = known.get(one) ?? new Map();
   let best: Relative | null = null;
   let most = 0;
   for (const elder of elders) {
-    const length = commonRecords(one.state, elder.state);
+    const length = commonPrefix(mine, known.get(elder) ?? new Map());
     if (length > most) {
       best = elder;
       most = length;
@@ -76,16 +86,18 @@ function closest(one: Relative, elders: readonly Relative[]): Relative | null {
 }
 
 /** How many leading records two files share, as far as steps, messages and ends tell; at least 1 within a family. */
-export function commonRecords(a: StateOfFile, b: StateOfFile): number {
-  const inB = prefixes(b);
+function commonPrefix(a: Prefixes, b: Prefixes): number {
   let most = 1;
-  for (const [n, prefix] of prefixes(a)) {
-    if (n > most && inB.get(n) === prefix) most = n;
+  for (const [n, prefix] of a) {
+    if (n > most && b.get(n) === prefix) most = n;
   }
   return most;
 }
 
-function prefixes(state: StateOfFile): Map<number, string> {
+/** Hashes of all headers up to and including a record, by its ordinal. */
+type Prefixes = ReadonlyMap<number, string>;
+
+function prefixes(state: StateOfFile): Prefixes {
   const found = new Map<number, string>();
   for (const cut of state.cuts) found.set(cut.n - 1, cut.prefix);
   for (const step of state.steps) found.set(step.n, step.prefix);

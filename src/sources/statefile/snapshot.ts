@@ -14,7 +14,6 @@ export interface SnapshotFacts {
   id: string;
   path: string;
   folded: Folded<StateOfFile>;
-  activity: string | null;
   parent: SessionKey | null;
   own: StepState[];
   /** ms since 1970. */
@@ -25,7 +24,7 @@ export interface SnapshotFacts {
 export function snapshotOf(facts: SnapshotFacts): { snapshot: Snapshot; until: number | null } {
   const { folded, id, key } = facts;
   const { state } = folded;
-  const { until, ...status } = judge(state, folded.mtimeMs, facts.now, facts.activity);
+  const { until, ...status } = judge(state, folded.mtimeMs, facts.now, state.activity);
   const prompt = state.steps.at(-1)?.usage;
   const snapshot: Snapshot = {
     ...blankSnapshot({ key, source: "statefile", id, root: facts.root.path, path: facts.path }),

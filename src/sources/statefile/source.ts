@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
+import { existsSync, lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Folded } from "../../files/fold.ts";
@@ -11,11 +10,10 @@ import type { Problem } from "../../session/problem.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import type { ModelRequest } from "../../usage/request.ts";
 import type { Delta, Root, Services, Source, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
-import { activityOf } from "./activity.ts";
 import { infoDocument, tailProblem, usageDocument } from "./documents.ts";
 import { type StateOfFile, statefileFold } from "./fold.ts";
 import { forkAbility } from "./fork.ts";
-import { ancestry, type Relative } from "./lineage.ts";
+import { type Ancestry, ancestry, type Relative } from "./lineage.ts";
 import { idOfName } from "./sessions.ts";
 import { requestsOf, snapshotOf } from "./snapshot.ts";
 import { StatefileTranscript } from "./transcript.ts";
@@ -45,11 +43,13 @@ interface Held {
   id: string;
   path: string;
   folded: Folded<StateOfFile>;
-  activity: string | null;
   snapshot: Snapshot | null;
   /** When its status or its announcement may change by the clock, ms. */
   until: number | null;
 }
+
+/** Ancestries by family, for the length of one delta. */
+type Families = Map<string, Map<string, Ancestry>>;
 
 class StatefileReader implements SourceReader {
   readonly #roots: readonly Root[];
@@ -90,10 +90,7 @@ class StatefileReader implements SourceReader {
         const id = idOfName(entry.name);
         if (id === null) continue;
         const path = join(root.path, entry.name);
-        const mtimeMs = await stat(path).then(
-          (stats) => stats.mtimeMs,
-          () => 0,
-        );
+        const mtimeMs = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
         found.push({ root, id, path, mtimeMs });
       }
     }
@@ -210,8 +207,7 @@ class StatefileReader implements SourceReader {
     if (before && before.folded.state.family !== family) this.#families.get(before.folded.state.family)?.delete(key);
     const kin = this.#families.get(family) ?? new Set();
     this.#families.set(family, kin.add(key));
-    const activity = activityOf(path, folded.state);
-    this.#held.set(key, { root, id, path, folded, activity, snapshot: before?.snapshot ?? null, until: null });
+    this.#held.set(key, { root, id, path, folded, snapshot: before?.snapshot ?? null, until: null });
     return [key, ...kin];
   }
 
@@ -230,10 +226,12 @@ class StatefileReader implements SourceReader {
   #delta(touched: readonly SessionKey[], removed: SessionKey[], evidence: Evidence): Delta {
     const changed: Snapshot[] = [];
     const gone = [...removed];
+    // One answer for a whole family: asking it for each of n kin would compare them all n times over.
+    const families: Families = new Map();
     for (const key of new Set(touched)) {
       const held = this.#held.get(key);
       if (!held) continue;
-      const snapshot = this.#judge(key, held, evidence.now);
+      const snapshot = this.#judge(key, held, evidence.now, families);
       if (snapshot === null) {
         if (held.snapshot) gone.push(key);
         held.snapshot = null;
@@ -253,7 +251,7 @@ class StatefileReader implements SourceReader {
   }
 
   /** The snapshot as of `now`, null while (or because) the file is no session. */
-  #judge(key: SessionKey, held: Held, now: number): Snapshot | null {
+  #judge(key: SessionKey, held: Held, now: number, families: Families): Snapshot | null {
     const { state, mtimeMs } = held.folded;
     held.until = null;
     if (state.records < 2 && now - mtimeMs < HATCHING_MS) {
@@ -270,15 +268,21 @@ class StatefileReader implements SourceReader {
     if (state.tail !== "clean" && !isTorn(state.tail)) {
       this.#problem(held.path, "damaged", `${held.path}: ${tailProblem(state)}`);
     }
-    const { parent, own } = this.#ancestry(key, state);
+    const { parent, own } = this.#ancestry(key, state, families);
     const { snapshot, until } = snapshotOf({ ...held, key, now, parent, own });
     held.until = until;
     return snapshot;
   }
 
-  #ancestry(key: SessionKey, state: StateOfFile): { parent: SessionKey | null; own: StateOfFile["steps"] } {
+  #ancestry(key: SessionKey, state: StateOfFile, families: Families): Ancestry {
     const kin = this.#families.get(state.family);
     if (!kin || kin.size < 2) return { parent: null, own: state.steps };
+    const known = families.get(state.family) ?? this.#ancestries(kin);
+    families.set(state.family, known);
+    return known.get(key) ?? { parent: null, own: state.steps };
+  }
+
+  #ancestries(kin: ReadonlySet<SessionKey>): Map<string, Ancestry> {
     const relatives: Relative[] = [];
     const made = new Map<string, string>();
     for (const one of kin) {
@@ -290,7 +294,7 @@ class StatefileReader implements SourceReader {
       const from = this.#services.copiedFrom(one);
       if (from !== null) made.set(one, from);
     }
-    return ancestry(relatives, made).get(key) ?? { parent: null, own: state.steps };
+    return ancestry(relatives, made);
   }
 
   #problem(path: string, kind: string, message: string): void {

@@ -11,7 +11,7 @@ const MOST_PATCH = 256 * 1024;
 
 /** A result: how it ended where that is not well, its first lines, what was left out and where the rest lies. */
 export function resultLines(entry: Entry, sheet: Sheet): Line[] {
-  const text = withoutSequences(entry.text ?? "");
+  const text = withoutVerdict(withoutSequences(entry.text ?? ""), entry);
   const first = [span(`${sheet.glyphs.result} `, "faint")];
   const rest = [span("  ")];
   const verdict = verdictOf(entry, sheet);
@@ -23,6 +23,12 @@ export function resultLines(entry: Entry, sheet: Sheet): Line[] {
   else if (verdict.length === 0 && entry.media === null) lines.push([...first, span("no output", "faint")]);
   lines.push(...leftOut(entry, rest, sheet));
   return lines;
+}
+
+/** Some tools begin the text with the exit code that the record holds too: once is enough. */
+function withoutVerdict(text: string, entry: Entry): string {
+  const said = `exit ${entry.result?.exit}\n`;
+  return entry.result?.exit != null && text.startsWith(said) ? text.slice(said.length) : text;
 }
 
 function verdictOf(entry: Entry, sheet: Sheet): Span[] {

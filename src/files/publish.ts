@@ -68,7 +68,7 @@ async function linkNew(temporary: string, path: string): Promise<void> {
  */
 export async function replaceFile(
   path: string,
-  bytes: Uint8Array | string,
+  bytes: Uint8Array | string | AsyncIterable<Uint8Array>,
   options: { mode?: number; temporary?: string; durable?: boolean } = {},
 ): Promise<void> {
   const temporary =
@@ -76,7 +76,9 @@ export async function replaceFile(
   const file = await open(temporary, "w", options.mode ?? 0o644);
   try {
     try {
-      await writeAll(file, typeof bytes === "string" ? Buffer.from(bytes) : bytes);
+      if (typeof bytes === "string") await writeAll(file, Buffer.from(bytes));
+      else if (bytes instanceof Uint8Array) await writeAll(file, bytes);
+      else for await (const chunk of bytes) await writeAll(file, chunk);
       if (options.durable !== false) await file.sync();
     } finally {
       await file.close();

@@ -10,7 +10,7 @@ export type RawPatterns = string[][];
 const ESCAPABLE = /[\s"'&+/<=>\\`;\u0000-\u001f\u007f]+/u;
 const ASCII_RUN = /[\u0021-\u007e]+/gu;
 const LONG_ENOUGH = 3;
-const MOST_GROUPS = 4;
+const MOST_GROUPS = 2;
 const MOST_FORMS = 16;
 
 /** How rare the characters of ASCII text are, roughly: only which run is searched for hangs on it. */

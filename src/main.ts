@@ -68,6 +68,18 @@ function commands(done: (code: number) => void): Command {
     .option("--of <name>", "which branch, member or sub-agent")
     .action(run(async () => (await import("./commands/show.ts")).show));
   program
+    .command("search <words...>")
+    .description('find entries that hold all the words, or "a phrase" in quotes; newest first, tool output included')
+    .option("--limit <n>", "most hits (default: 100)")
+    .action(run(async () => (await import("./commands/search.ts")).search));
+  program
+    .command("export <key>")
+    .description("write a session as Markdown, as one HTML file or as JSON")
+    .addOption(new Option("--format <format>", "default: by the file's name, else md").choices(["md", "html", "json"]))
+    .option("--output <file>", "into this new file instead of to standard output")
+    .option("--force", "replace the file when it is there")
+    .action(run(async () => (await import("./commands/export.ts")).exportCommand));
+  program
     .command("fork <key>")
     .description("make a new session from everything before an entry, or from all of it")
     .option("--before <ref>", "end just before this entry")

@@ -26,8 +26,11 @@ export interface Sink {
   scanned(): void;
 }
 
-/** How often what runs on the machine is looked at, ms; only when some source wants to know. */
+/** How often what runs on the machine is looked at, ms, while sessions change; only for sources that have any. */
 const PROBE_MS = 2000;
+/** And when nothing was written for a while: a process that ends silently is noticed within this. */
+const QUIET_PROBE_MS = 10_000;
+const QUIET_AFTER_MS = 30_000;
 
 interface Running {
   source: Source;
@@ -35,6 +38,8 @@ interface Running {
   /** Its work, one thing after another: a fold is never advanced twice at once. */
   turn: Promise<unknown>;
   recheck: NodeJS.Timeout | null;
+  /** Sessions it has shown: a source without any needs nothing probed. */
+  keys: Set<SessionKey>;
 }
 
 /**
@@ -50,6 +55,8 @@ export class Live {
   #evidence: Evidence;
   #sink: Sink | null = null;
   #closed = false;
+  /** When a session file last changed, by the machine's own clock. */
+  #lastChange = performance.now();
 
   constructor(options: LiveOptions) {
     this.#options = options;
@@ -65,7 +72,9 @@ export class Live {
     this.#running = options.sources.flatMap((source) => {
       const roots = options.roots.filter((root) => root.source === source.name);
       if (roots.length === 0) return [];
-      return [{ source, reader: source.open(roots, services), turn: Promise.resolve(), recheck: null }];
+      return [
+        { source, reader: source.open(roots, services), turn: Promise.resolve(), recheck: null, keys: new Set() },
+      ];
     });
   }
 
@@ -88,8 +97,18 @@ export class Live {
   /** Reads everything once, without watching: for one-shot commands. */
   async scan(sink: Sink): Promise<void> {
     this.#sink = sink;
-    this.#evidence = await takeEvidence(this.#needs(), this.#options.env);
-    await Promise.all(this.#running.map((one) => this.#inTurn(one, () => this.#scan(one))));
+    const probes = new Set(this.#running.flatMap((one) => one.source.probes));
+    const looked = takeEvidence(probes, this.#options.env).then((evidence) => {
+      this.#evidence = evidence;
+    });
+    const scans = this.#running.map((one) =>
+      this.#inTurn(one, async () => {
+        // Who needs no evidence does not wait for it.
+        if (one.source.probes.length > 0) await looked;
+        await this.#scan(one);
+      }),
+    );
+    await Promise.all(scans);
     sink.scanned();
   }
 
@@ -109,10 +128,7 @@ export class Live {
     await this.scan(sink);
     void this.#files.save();
     this.#watcher.add(this.#running.flatMap((one) => one.reader.watched()));
-    if (this.#needs().size > 0 && !this.#closed) {
-      this.#probe = setInterval(() => void this.#tickAll(), PROBE_MS);
-      this.#probe.unref();
-    }
+    this.#probeLater();
   }
 
   /** Judges one source's sessions again, or all: after our own memory changed. */
@@ -124,7 +140,7 @@ export class Live {
 
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#probe) clearInterval(this.#probe);
+    if (this.#probe) clearTimeout(this.#probe);
     for (const one of this.#running) if (one.recheck) clearTimeout(one.recheck);
     await this.#watcher?.close();
     await Promise.all(this.#running.map((one) => one.turn.then(() => one.reader.close())));
@@ -132,7 +148,7 @@ export class Live {
   }
 
   #needs(): Set<ProbeName> {
-    return new Set(this.#running.flatMap((one) => one.source.probes));
+    return new Set(this.#running.flatMap((one) => (one.keys.size > 0 ? one.source.probes : [])));
   }
 
   #seenNow(): Evidence {
@@ -144,6 +160,7 @@ export class Live {
   }
 
   #changed(paths: string[]): void {
+    this.#lastChange = performance.now();
     for (const one of this.#running) {
       const watched = one.reader.watched();
       const mine = paths.filter((path) => watched.some((at) => path === at.path || path.startsWith(`${at.path}/`)));
@@ -159,9 +176,20 @@ export class Live {
     }
   }
 
-  async #tickAll(): Promise<void> {
-    this.#evidence = await takeEvidence(this.#needs(), this.#options.env);
-    await this.recheck();
+  #probeLater(): void {
+    if (this.#closed) return;
+    const quiet = performance.now() - this.#lastChange > QUIET_AFTER_MS;
+    this.#probe = setTimeout(() => void this.#probeNow(), quiet ? QUIET_PROBE_MS : PROBE_MS);
+    this.#probe.unref();
+  }
+
+  async #probeNow(): Promise<void> {
+    const needs = this.#needs();
+    if (needs.size > 0) {
+      this.#evidence = await takeEvidence(needs, this.#options.env, this.#evidence);
+      await this.recheck();
+    }
+    this.#probeLater();
   }
 
   #inTurn(one: Running, work: () => Promise<void>): Promise<void> {
@@ -179,6 +207,8 @@ export class Live {
 
   #commit(one: Running, delta: Delta): void {
     if (this.#closed) return;
+    for (const snapshot of delta.changed) one.keys.add(snapshot.key);
+    for (const key of delta.removed) one.keys.delete(key);
     this.#sink?.commit(one.source.name, delta);
     if (one.recheck) clearTimeout(one.recheck);
     one.recheck = null;

@@ -4,8 +4,15 @@ import { heldLocks } from "./locks.ts";
 import { processesFromFile, processesFromProc } from "./processes.ts";
 import { listPanes } from "./tmux.ts";
 
-/** One look at the machine: only at what is asked for, each part at most once. Never throws; failures are in it. */
-export async function takeEvidence(needs: Iterable<ProbeName>, env: NodeJS.ProcessEnv): Promise<Evidence> {
+/**
+ * One look at the machine: only at what is asked for, each part at most once. Never throws; failures are in it. `before` saves
+ * reading what cannot have changed since.
+ */
+export async function takeEvidence(
+  needs: Iterable<ProbeName>,
+  env: NodeJS.ProcessEnv,
+  before: Evidence | null = null,
+): Promise<Evidence> {
   const wanted = new Set(needs);
   const failures: Evidence["failures"] = [];
   const attempt = async <T>(probe: ProbeName, look: () => Promise<T>): Promise<T | null> => {
@@ -20,7 +27,9 @@ export async function takeEvidence(needs: Iterable<ProbeName>, env: NodeJS.Proce
   const given = env.FORKTAIL_PROCESSES;
   const [tmux, processes, locks] = await Promise.all([
     attempt("tmux", () => listPanes(2000, env)),
-    attempt("processes", () => (given ? processesFromFile(given) : processesFromProc())),
+    attempt("processes", async () =>
+      given ? processesFromFile(given) : processesFromProc("/proc", before?.processes),
+    ),
     attempt("locks", () => heldLocks()),
   ]);
   return { now: now(env), tmux, processes, locks, failures };

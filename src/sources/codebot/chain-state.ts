@@ -115,11 +115,12 @@ export function pathTo(
   leaf: string,
 ): { path: EntryFacts[]; broken: ChainState["broken"] } {
   try {
-    const walked = chainOf(leaf, (id) => {
-      const entry = entryOf(entries, index, id);
-      return entry === undefined ? undefined : { id: entry.id, parentId: entry.parent, entry };
-    });
-    return { path: walked.map(({ entry }) => entry), broken: null };
+    const path = chainOf(
+      leaf,
+      (id) => entryOf(entries, index, id),
+      (entry) => entry.parent,
+    );
+    return { path, broken: null };
   } catch (error) {
     if (!(error instanceof BrokenChain)) throw error;
     const path = entries.filter((entry, at) => index[`$${entry.id}`] === at);

@@ -49,9 +49,10 @@ export class BrokenChain extends Error {
 }
 
 /** The entries from the header to a leaf (codebot.md §2.2). Throws `BrokenChain`. */
-export function chainOf<T extends { id: string; parentId: string }>(
+export function chainOf<T extends { id: string }>(
   leaf: string,
   entry: (id: string) => T | undefined,
+  parentOf: (entry: T) => string,
 ): T[] {
   const chain: T[] = [];
   const visited = new Set<string>();
@@ -62,9 +63,19 @@ export function chainOf<T extends { id: string; parentId: string }>(
     if (found === undefined) throw new BrokenChain("missing-parent", id);
     chain.push(found);
     if (found.id === HEADER_ID) return chain.reverse();
-    if (found.parentId === "") throw new BrokenChain("no-header", id);
-    id = found.parentId;
+    const parent = parentOf(found);
+    if (parent === "") throw new BrokenChain("no-header", id);
+    id = parent;
   }
+}
+
+/** The same among the entries of a file. */
+export function entryChain(entries: ReadonlyMap<string, Entry>, leaf: string): Entry[] {
+  return chainOf(
+    leaf,
+    (id) => entries.get(id),
+    (entry) => entry.parentId,
+  );
 }
 
 /** Builds the context from a chain in order. State before a compaction still counts; messages before it do not. */

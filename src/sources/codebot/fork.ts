@@ -5,7 +5,7 @@ import { type SessionKey, sessionKey } from "../../session/key.ts";
 import { cleanLine } from "../../session/untrusted.ts";
 import type { ForkAbility, Forked, ForkPlan, Root } from "../source.ts";
 import { chainTo, entryOf, pathTo } from "./chain-state.ts";
-import { buildSnapshot, chainOf } from "./context.ts";
+import { buildSnapshot, entryChain } from "./context.ts";
 import { contextLength } from "./context-count.ts";
 import { parseEntry } from "./entry.ts";
 import type { EntryFacts } from "./facts.ts";
@@ -166,7 +166,7 @@ function* linesOf(from: string, path: readonly EntryFacts[], header: Header, cre
 /** Reads the copy as codebot would and compares it with what it should be. */
 function verify(temporary: string, id: string, path: readonly EntryFacts[], state: SessionState): void {
   const { header, entries, leaf, tail } = readSessionFile(temporary);
-  const snapshot = buildSnapshot(chainOf(leaf, (one) => entries.get(one)));
+  const snapshot = buildSnapshot(entryChain(entries, leaf));
   const expected = contextLength(chainTo(state.entries, state.index, path.at(-1)?.id ?? HEADER_ID).context);
   const isWhole = header.sessionId === id && entries.size === path.length && leaf === (path.at(-1)?.id ?? HEADER_ID);
   if (!isWhole || tail !== null || snapshot.messages.length !== expected) {

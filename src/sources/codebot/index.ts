@@ -1,5 +1,5 @@
 /** The storage of codebot 0.3 (session format 3), read and written like the tool itself. Usable without forktail. */
-export { BrokenChain, buildSnapshot, type ContextSnapshot, chainOf } from "./context.ts";
+export { BrokenChain, buildSnapshot, type ContextSnapshot, entryChain } from "./context.ts";
 export { ENTRY_KINDS, type Entry, type EntryKind, formatEntry, parseEntry } from "./entry.ts";
 export { generateName } from "./generate-name.ts";
 export { formatGoTime, type GoTime, goNow, type Instant, instantOf, UNSET_TIME } from "./go-time.ts";

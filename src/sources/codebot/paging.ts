@@ -1,10 +1,10 @@
 import type { Entry } from "../../session/entry.ts";
 import type { Page, PageRequest } from "../source.ts";
 
-/** Where each item's entries begin, and at the end how many there are in all. */
-export function startsOf(parts: readonly number[]): number[] {
-  const starts = [0];
-  let total = 0;
+/** Where each item's entries begin, and at the end how many there are in all; `before` are those of earlier items. */
+export function startsOf(parts: readonly number[], before: readonly number[] = [0]): number[] {
+  const starts = [...before];
+  let total = before.at(-1) ?? 0;
   for (const one of parts) {
     total += one;
     starts.push(total);

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { openRegular } from "../../files/open.ts";
-import { buildSnapshot, type ContextSnapshot, chainOf } from "./context.ts";
+import { buildSnapshot, type ContextSnapshot, entryChain } from "./context.ts";
 import { type Entry, formatEntry, parseEntry } from "./entry.ts";
 import { formatGoTime, goNow, localDate } from "./go-time.ts";
 import { generateId, HEADER_ID } from "./ids.ts";
@@ -173,7 +173,7 @@ export class Store {
   /** What codebot would restore from this file now. Throws `BrokenChain` or `SessionUnreadable`. */
   buildSnapshot(): ContextSnapshot {
     const { entries } = readSessionFile(this.#path);
-    const snapshot = buildSnapshot(chainOf(this.#leaf, (id) => entries.get(id)));
+    const snapshot = buildSnapshot(entryChain(entries, this.#leaf));
     if (snapshot.name !== null) this.#header.name = snapshot.name;
     return snapshot;
   }

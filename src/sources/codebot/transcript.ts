@@ -1,6 +1,7 @@
 import { type OpenFile, openRegular } from "../../files/open.ts";
 import type { Entry } from "../../session/entry.ts";
 import type { Page, PageRequest, Transcript } from "../source.ts";
+import { entryOf } from "./chain-state.ts";
 import { compactedMessages } from "./context.ts";
 import { parseEntry } from "./entry.ts";
 import { flatKept } from "./flat-log.ts";
@@ -13,7 +14,7 @@ import { clipped, pageOf, startsOf, windowOf } from "./paging.ts";
 import { readCompaction } from "./payloads.ts";
 import { syntheticResult } from "./repair.ts";
 import { stateEntry } from "./state-entries.ts";
-import { branchItems, contextItems, timelineItems, type ViewItem } from "./view-items.ts";
+import { branchItems, contextItems, extendedTimeline, hasOrphans, timelineItems, type ViewItem } from "./view-items.ts";
 
 const MOST_CACHED = 8000;
 
@@ -26,6 +27,11 @@ export interface SessionNow {
 
 interface View {
   key: string;
+  of: PageRequest["view"];
+  /** The state it was made from, which grows in place. */
+  state: SessionState;
+  /** Was there a result without a call in it then? */
+  orphans: boolean;
   items: ViewItem[];
   /** Position of each item's first entry; one more at the end. */
   starts: number[];
@@ -68,15 +74,29 @@ export class SessionTranscript implements Transcript {
 
   #viewOf(request: PageRequest, state: SessionState): View {
     const of = request.view === "branch" ? (request.of ?? state.chain.leaf) : "";
-    const key = [request.view, of, state.entries.length, state.chain.leaf, state.tail?.at ?? ""].join(" ");
-    if (this.#view?.key === key) return this.#view;
+    if (request.view === "branch" && state.shape === "tree" && !entryOf(state.entries, state.index, of)) {
+      throw new Error(`there is no entry ${of}`);
+    }
+    const last = state.entries.at(-1);
+    const key = [request.view, of, state.entries.length, last?.id, last?.at, last?.bytes, last?.time].join(" ");
+    const before = this.#view;
+    if (before?.key === key) return before;
+    if (request.view === "timeline" && before?.of === "timeline" && before.state === state && !before.orphans) {
+      const grown = extendedTimeline(before.items, state);
+      if (grown !== null)
+        return this.#keep({ key, of: "timeline", state, items: grown, starts: extendedStarts(before.starts, grown) });
+    }
     const items =
       request.view === "context"
         ? contextItems(state)
         : request.view === "branch" && state.shape === "tree"
           ? branchItems(state, of)
           : timelineItems(state);
-    this.#view = { key, items, starts: startsOf(items.map((item) => item.parts)) };
+    return this.#keep({ key, of: request.view, state, items, starts: extendedStarts([0], items) });
+  }
+
+  #keep(view: Omit<View, "orphans">): View {
+    this.#view = { ...view, orphans: hasOrphans(view.state) };
     return this.#view;
   }
 
@@ -107,6 +127,11 @@ export class SessionTranscript implements Transcript {
     this.#cache.set(key, entries);
     return entries;
   }
+}
+
+function extendedStarts(starts: readonly number[], items: readonly ViewItem[]): number[] {
+  const more = items.slice(starts.length - 1).map((item) => item.parts);
+  return startsOf(more, starts);
 }
 
 /** Where a ref stands; `id:2` is a part of `id`. The end when it is nowhere. */

@@ -1,5 +1,5 @@
 import type { Opens } from "../../session/document.ts";
-import { emptyChain, entryOf, pathTo, pushEntry } from "./chain-state.ts";
+import { entryOf, pathTo } from "./chain-state.ts";
 import type { EntryFacts, MessageFacts } from "./facts.ts";
 import type { SessionState } from "./fold.ts";
 import { HEADER_ID } from "./ids.ts";
@@ -30,22 +30,69 @@ export function timelineItems(state: SessionState): ViewItem[] {
 /** The path to any leaf; what is on the current branch too is marked so. */
 export function branchItems(state: SessionState, leaf: string): ViewItem[] {
   const { path, broken } = pathTo(state.entries, state.index, leaf);
-  const current = new Set(pathTo(state.entries, state.index, state.chain.leaf || HEADER_ID).path);
-  const seen = new Set(contextItems(state, leaf).flatMap(({ facts, what }) => (what.as === "line" ? [facts] : [])));
-  const forkable = broken === null && state.header?.version === SESSION_VERSION;
-  const chain = emptyChain();
+  const currentLeaf = state.chain.leaf || HEADER_ID;
+  const current = leaf === currentLeaf ? null : new Set(pathTo(state.entries, state.index, currentLeaf).path);
+  const seen = new Set<EntryFacts>();
+  for (const { facts, what } of contextOf(state, path)) if (what.as === "line") seen.add(facts);
+  const canFork = broken === null && state.header?.version === SESSION_VERSION;
+  const open = new OpenCalls();
   return path.map((facts) => {
-    const item: ViewItem = {
-      facts,
-      what: { as: "line" },
-      parts: facts.message?.parts ?? 1,
-      inContext: seen.has(facts),
-      forkable: forkable && facts.id !== HEADER_ID && chain.context.pending.length === 0,
-      branch: current.has(facts),
-    };
-    pushEntry(chain, facts);
-    return item;
+    const forkable = canFork && facts.id !== HEADER_ID && !open.any();
+    open.take(facts);
+    return lineItem(facts, seen.has(facts), forkable, current === null || current.has(facts));
   });
+}
+
+/**
+ * The timeline with the entries that were appended since; null when it has to be built anew: another branch, a
+ * compaction, which takes everything before it out of the context, or results that came late. Only for items of a
+ * state without orphans: a later call may bring those back into the context.
+ */
+export function extendedTimeline(items: readonly ViewItem[], state: SessionState): ViewItem[] | null {
+  const known = items.length;
+  if (state.shape !== "tree" || state.chain.broken !== null || state.header?.version !== SESSION_VERSION) return null;
+  if (known < 1 || state.chain.entries !== state.entries.length) return null;
+  const open = new OpenCalls();
+  const start = items.findLastIndex(({ facts }) => facts.message !== undefined && facts.message.role !== "tool");
+  for (const { facts } of items.slice(Math.max(0, start))) open.take(facts);
+  const more: ViewItem[] = [];
+  for (const facts of state.entries.slice(known)) {
+    const { message } = facts;
+    if (facts.compaction !== undefined) return null;
+    if (message?.role === "tool" && !open.has(message.answers)) return null;
+    const forkable = !open.any();
+    open.take(facts);
+    more.push(lineItem(facts, message !== undefined, forkable, true));
+  }
+  return [...items, ...more];
+}
+
+function lineItem(facts: EntryFacts, inContext: boolean, forkable: boolean, branch: boolean): ViewItem {
+  return { facts, what: { as: "line" }, parts: facts.message?.parts ?? 1, inContext, forkable, branch };
+}
+
+/** The calls of the last message that nothing has answered yet: a fork there would leave them so. */
+class OpenCalls {
+  #ids = new Set<string>();
+
+  any(): boolean {
+    return this.#ids.size > 0;
+  }
+
+  has(id: string): boolean {
+    return this.#ids.has(id);
+  }
+
+  take({ message, compaction }: EntryFacts): void {
+    if (compaction !== undefined) this.#ids.clear();
+    for (const kept of compaction?.kept ?? []) this.#message(kept);
+    if (message !== undefined) this.#message(message);
+  }
+
+  #message({ role, calls, answers }: MessageFacts): void {
+    if (role === "tool") this.#ids.delete(answers);
+    else if (this.#ids.size > 0 || calls.length > 0) this.#ids = new Set(calls);
+  }
 }
 
 interface ContextPlace {
@@ -59,24 +106,26 @@ const SUMMARY: MessageFacts = {
   ...{ usage: null, parts: 1, said: "", prompt: "" },
 };
 
-/** What codebot would restore at a leaf, repaired, each with where it stands in the file (codebot.md §6). */
-export function contextItems(state: SessionState, leaf = state.chain.leaf || HEADER_ID): ViewItem[] {
+/** What codebot would restore, repaired, each with where it stands in the file (codebot.md §6). */
+export function contextItems(state: SessionState): ViewItem[] {
   if (state.shape === "unknown") return [];
-  const places = state.shape === "flat" ? flatPlaces(state) : treePlaces(state, leaf);
-  const current = new Set(state.shape === "flat" ? [] : pathTo(state.entries, state.index, leaf).path);
-  const base = { inContext: true, forkable: false };
+  return contextOf(state, pathTo(state.entries, state.index, state.chain.leaf || HEADER_ID).path);
+}
+
+function contextOf(state: SessionState, path: readonly EntryFacts[]): ViewItem[] {
+  const places = state.shape === "flat" ? flatPlaces(state) : treePlaces(path);
+  const base = { inContext: true, forkable: false, branch: true };
   return repairSequence(places, ({ message }) => message).map(({ item: { facts, kept, message }, call }) => {
-    const branch = state.shape === "flat" || current.has(facts);
-    if (call !== null) return { ...base, facts, branch, parts: 1, what: { as: "synthetic", call, kept } };
-    if (message === SUMMARY) return { ...base, facts, branch, parts: 1, what: { as: "summary" } };
+    if (call !== null) return { ...base, facts, parts: 1, what: { as: "synthetic", call, kept } };
+    if (message === SUMMARY) return { ...base, facts, parts: 1, what: { as: "summary" } };
     const what: ViewItem["what"] = kept === null ? { as: "line" } : { as: "kept", at: kept };
-    return { ...base, facts, branch, parts: message.parts, what };
+    return { ...base, facts, parts: message.parts, what };
   });
 }
 
-function treePlaces(state: SessionState, leaf: string): ContextPlace[] {
+function treePlaces(path: readonly EntryFacts[]): ContextPlace[] {
   let places: ContextPlace[] = [];
-  for (const facts of pathTo(state.entries, state.index, leaf).path) {
+  for (const facts of path) {
     if (facts.message !== undefined) places.push({ facts, kept: null, message: facts.message });
     if (facts.compaction === undefined) continue;
     places = facts.compaction.kept.map((message, kept) => ({ facts, kept, message }));
@@ -102,6 +151,11 @@ function flatItems(state: SessionState): ViewItem[] {
     forkable: false,
     branch: facts.message === undefined || alive.has(at),
   }));
+}
+
+/** Are there results that answer no call so far? */
+export function hasOrphans(state: SessionState): boolean {
+  return Object.keys(state.chain.context.orphans).length > 0;
 }
 
 /** How a line of the file is opened: in the timeline when it is there, else on a branch that leads through it. */

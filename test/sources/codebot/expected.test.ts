@@ -4,7 +4,7 @@ import { runNow } from "../../../src/files/fold.ts";
 import { openRegular } from "../../../src/files/open.ts";
 import { readSmallFile, readSmallText } from "../../../src/sources/codebot/atomic.ts";
 import { leavesOf, pathTo } from "../../../src/sources/codebot/chain-state.ts";
-import { buildSnapshot, chainOf } from "../../../src/sources/codebot/context.ts";
+import { buildSnapshot, entryChain } from "../../../src/sources/codebot/context.ts";
 import { contextLength, syntheticCount } from "../../../src/sources/codebot/context-count.ts";
 import { codebotFold, damageOf, type SessionState, settled } from "../../../src/sources/codebot/fold.ts";
 import {
@@ -178,7 +178,7 @@ test.each(EXPECTED.sessions.map((session) => [session.id, session] as const))(
       return;
     }
     const { entries, leaf } = readSessionFile(path);
-    const snapshot = buildSnapshot(chainOf(leaf, (id) => entries.get(id)));
+    const snapshot = buildSnapshot(entryChain(entries, leaf));
     expect(snapshot.messages).toHaveLength(session.context_message_count);
     expect(snapshot.messages.filter((message) => message.metadata?.result_unknown === true)).toHaveLength(
       session.synthetic_tool_results ?? 0,

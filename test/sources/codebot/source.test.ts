@@ -19,7 +19,7 @@ import { evidenceOf, readSource } from "../../support/read-source.ts";
 import { temporaryDirectory } from "../../support/temp.ts";
 import { treeHash } from "../../support/tree-hash.ts";
 import { EXPECTED, type ExpectedSession, ROOT } from "./expected.ts";
-import { assistant, calls, header, line, llmCall, text, user, writeSession } from "./lines.ts";
+import { assistant, calls, header, line, llmCall, text, result as toolResult, user, writeSession } from "./lines.ts";
 
 const LATER = evidenceOf("2026-11-01T00:00:00Z");
 
@@ -200,6 +200,37 @@ test("pages join without a gap, from either end, and keep their entries", async 
   expect(clipped.entries[0]).toMatchObject({ text: "Find", clipped: 52 });
 });
 
+test("a timeline that follows a growing file says what a new one says, and keeps its entries", async () => {
+  const step = [
+    user("a", "h0", "go"),
+    assistant("b", "a", "yes"),
+    calls("c", "b", "t1", "t2"),
+    toolResult("d", "c", "t2"),
+    toolResult("e", "d", "t1"),
+    assistant("f", "e", "done"),
+    line("compaction", "g", "f", { summary: "s", messages: [JSON.parse(calls("x", "", "t9")).data] }),
+    toolResult("i", "g", "t9"),
+    user("j", "i", "next"),
+    toolResult("k", "j", "late"),
+    calls("l", "k", "late"),
+    user("m", "f", "another branch"),
+    assistant("n", "m", "ok"),
+  ];
+  const root = rootWith(["aaaaaaaa", text(header())]);
+  const path = join(root, "projects", "-proj-x", "2026-08-01_aaaaaaaa.jsonl");
+  const { reader } = await readSource(codebotSource, [root], LATER);
+  const followed = await reader.transcript("codebot:aaaaaaaa");
+  const everything = { view: "timeline", at: { edge: "start" }, limit: 1000 } as const;
+  let before = (await followed.page(everything)).entries;
+  for (const one of step) {
+    appendFileSync(path, text(one));
+    const { entries } = await followed.page(everything);
+    expect(entries).toEqual(await readAll(reader, "codebot:aaaaaaaa", "timeline"));
+    expect(entries.filter((entry) => before.includes(entry)).length).toBeGreaterThan(0);
+    before = entries;
+  }
+});
+
 test("branches can be walked: every leaf opens its own path", async () => {
   const { reader, seen } = await readSource(codebotSource, [ROOT], LATER);
   const document = await reader.document("codebot:b4a9c7d1", "branches");
@@ -242,7 +273,7 @@ test("a member's conversation is a branch, repaired, also after it was dismissed
   expect(checker[1]?.usage).toMatchObject({ input: 3900, cacheWrite: 3800 });
   expect(await readAll(reader, "codebot:7ea37ea3", "branch", "member:old-hand")).toHaveLength(2);
   const transcript = await reader.transcript("codebot:7ea37ea3");
-  for (const of of ["member:nobody", "member:../../../history"]) {
+  for (const of of ["member:nobody", "member:../../../history", "zz"]) {
     await expect(transcript.page({ view: "branch", of, at: { edge: "end" }, limit: 1 })).rejects.toThrow();
   }
   const requests = await reader.requests("codebot:7ea37ea3");

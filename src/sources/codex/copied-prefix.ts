@@ -73,7 +73,8 @@ function saysTheSame(a: CodexEvent | undefined, b: CodexEvent | undefined): bool
 }
 
 function spoken(event: CodexEvent): string {
-  return JSON.stringify({ ...event, at: 0, ord: 0, time: 0, thread: "" });
+  const { at: _at, ord: _ord, time: _time, thread: _thread, ...said } = event;
+  return JSON.stringify(said);
 }
 
 function firstOwnTurn(events: readonly CodexEvent[], meta: { id: string; time: number | null }): number {

@@ -21,6 +21,11 @@ export function escapeLikeGo(json: string): string {
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/u;
 
+/** Whether a text is an RFC 3339 time, as far as its form goes; Go's unset time is one. */
+export function isRfc3339(text: string): boolean {
+  return RFC3339.test(text);
+}
+
 /** An RFC 3339 time as ISO 8601, UTC, milliseconds; null when it is not one, or is Go's unset time (year 1). */
 export function isoTime(text: unknown): string | null {
   if (typeof text !== "string") return null;

@@ -70,8 +70,10 @@ export interface StateOfFile {
   activityFrom: number;
   /** Hash of the first record: equal in all copies of a family. */
   family: string;
-  /** Hash of all headers so far. */
-  prefix: string;
+  /** Hash of all headers so far: two numbers, so that going on from them costs nothing but the new header. */
+  hash: [number, number];
+  /** Time of the last record that has one, as written. */
+  lastTime: string;
 }
 
 export const RECORDS_PER_MARK = 256;
@@ -80,7 +82,7 @@ const MOST_ANOMALIES = 100;
 
 export const statefileFold: FileFold<StateOfFile> = {
   name: "statefile",
-  version: 2,
+  version: 3,
   initial: () => ({
     records: 0,
     tail: "clean",
@@ -107,13 +109,15 @@ export const statefileFold: FileFold<StateOfFile> = {
     activity: null,
     activityFrom: 0,
     family: "",
-    prefix: "cbf29ce4:84222325",
+    hash: [0xcbf29ce4, 0x84222325],
+    lastTime: "",
   }),
   *advance(state, bytes, from) {
     const end = yield* walkRecords(bytes, from, (record) => {
       take(state, record);
       return true;
     });
+    state.updated = isoTime(state.lastTime) ?? state.updated;
     const told = tellingBody(state);
     if (told && told.n !== state.activityFrom) {
       state.activity = activityOf(bytes, told);
@@ -134,8 +138,7 @@ function tellingBody({ lastCall, lastSaid, waiting }: StateOfFile): BodyAt | nul
 function take(state: StateOfFile, record: WalkedRecord): void {
   const { header } = record;
   const n = state.records + 1;
-  const time = isoTime(header.time);
-  if (n === 1) state.created = time;
+  if (n === 1) state.created = isoTime(header.time);
   // A message is where a cut may end: note what stood before it, before it counts.
   if (header.kind === "message") {
     state.cuts.push({
@@ -143,18 +146,18 @@ function take(state: StateOfFile, record: WalkedRecord): void {
       at: record.start,
       waiting: state.waiting.length,
       status: statusOf(state),
-      prefix: state.prefix,
+      prefix: hashText(state.hash),
     });
   }
   if (state.records % RECORDS_PER_MARK === 0) state.marks.push(record.start);
   noteAnomalies(state, record, n);
-  state.prefix = hashOn(state.prefix, record.line);
-  if (n === 1) state.family = state.prefix;
+  hashOn(state.hash, record.line);
+  if (n === 1) state.family = hashText(state.hash);
   state.records = n;
   state.kinds[header.kind] = (state.kinds[header.kind] ?? 0) + 1;
   state.lastKind = header.kind;
   state.lastN = header.n;
-  state.updated = time ?? state.updated;
+  if (header.time !== "") state.lastTime = header.time;
   const at = { n, kind: header.kind, type: header.type ?? null, at: record.bodyAt, len: header.len };
   switch (header.kind) {
     case "config":
@@ -180,7 +183,7 @@ function take(state: StateOfFile, record: WalkedRecord): void {
       state.lastSaid = at;
       break;
     case "step":
-      takeStep(state, header, n, time);
+      takeStep(state, header, n);
       break;
   }
 }
@@ -191,7 +194,7 @@ function takeResult(state: StateOfFile, header: Header): void {
   state.lastInput = Math.max(state.lastInput ?? header.n, header.n);
 }
 
-function takeStep(state: StateOfFile, header: Header, n: number, time: string | null): void {
+function takeStep(state: StateOfFile, header: Header, n: number): void {
   for (const call of state.unclosed) {
     if (call.step === header.id) state.waiting.push({ id: call.id, n: call.n });
   }
@@ -202,12 +205,12 @@ function takeStep(state: StateOfFile, header: Header, n: number, time: string | 
     n,
     id: header.id,
     upto: header.upto ?? 0,
-    time,
+    time: isoTime(header.time),
     request: header.request ?? "",
     model,
     provider: header.provider ?? "",
     usage: header.usage ?? null,
-    prefix: state.prefix,
+    prefix: hashText(state.hash),
   });
 }
 
@@ -253,12 +256,18 @@ export function anomaliesOf(state: StateOfFile): { n: number; text: string }[] {
 }
 
 /** Two FNV-1a hashes side by side over the header lines; bodies are told apart by ids, times and lengths in them. */
-function hashOn(prefix: string, line: Buffer): string {
-  let a = Number.parseInt(prefix.slice(0, 8), 16);
-  let b = Number.parseInt(prefix.slice(9), 16);
-  for (const byte of line) {
+function hashOn(hash: [number, number], line: Buffer): void {
+  let [a, b] = hash;
+  for (let at = 0; at < line.length; at += 1) {
+    const byte = line[at] ?? 0;
     a = Math.imul(a ^ byte, 0x01000193);
     b = Math.imul(b ^ byte, 0x01000197);
   }
-  return `${(a >>> 0).toString(16).padStart(8, "0")}:${(b >>> 0).toString(16).padStart(8, "0")}`;
+  hash[0] = a >>> 0;
+  hash[1] = b >>> 0;
+}
+
+/** The hash so far as text: equal in two files means equal headers up to there. */
+export function hashText([a, b]: readonly [number, number]): string {
+  return `${a.toString(16).padStart(8, "0")}:${b.toString(16).padStart(8, "0")}`;
 }

@@ -1,4 +1,4 @@
-import type { StateOfFile, StepState } from "./fold.ts";
+import { hashText, type StateOfFile, type StepState } from "./fold.ts";
 
 /** What ancestry is told from, for one file. */
 export interface Relative {
@@ -101,6 +101,6 @@ function prefixes(state: StateOfFile): Prefixes {
   const found = new Map<number, string>();
   for (const cut of state.cuts) found.set(cut.n - 1, cut.prefix);
   for (const step of state.steps) found.set(step.n, step.prefix);
-  found.set(state.records, state.prefix);
+  found.set(state.records, hashText(state.hash));
   return found;
 }

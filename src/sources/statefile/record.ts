@@ -1,4 +1,4 @@
-import { escapeLikeGo, isoTime } from "../../files/go-json.ts";
+import { escapeLikeGo, isRfc3339 } from "../../files/go-json.ts";
 
 /** The ten kinds of record (statefile.md §4). */
 export const KINDS = [
@@ -158,9 +158,10 @@ function assign(header: Header, key: keyof Header, type: FieldType, found: unkno
     (type === "int" && Number.isSafeInteger(value)) ||
     (type === "string" && typeof value === "string") ||
     (type === "bool" && typeof value === "boolean") ||
-    (type === "time" && typeof value === "string" && (isoTime(value) !== null || value.startsWith("0001-"))) ||
+    (type === "time" && typeof value === "string" && isRfc3339(value)) ||
     (type === "usage" && value !== null);
-  if (fits) Object.assign(header, { [key]: value });
+  // What was just checked is what the field's type says.
+  if (fits) (header as unknown as Record<string, unknown>)[key] = value;
   return fits;
 }
 

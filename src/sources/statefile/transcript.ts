@@ -5,7 +5,7 @@ import type { Page, PageRequest, Transcript } from "../source.ts";
 import { build } from "./chain.ts";
 import { allowedByTool } from "./cuts.ts";
 import { entryOf } from "./entries.ts";
-import { RECORDS_PER_MARK, type StateOfFile } from "./fold.ts";
+import { hashText, RECORDS_PER_MARK, type StateOfFile } from "./fold.ts";
 import { type Header, MOST_BODY_BYTES } from "./record.ts";
 import { type WalkedRecord, walkRecords } from "./walk.ts";
 
@@ -111,7 +111,7 @@ export class StatefileTranscript implements Transcript {
   }
 
   async #contextOrder(state: StateOfFile): Promise<{ order: Placed[]; nextUpto: number }> {
-    if (this.#context?.prefix === state.prefix) return this.#context;
+    if (this.#context?.prefix === hashText(state.hash)) return this.#context;
     const chain: Placed[] = [];
     using file = openRegular(this.#path);
     await runSliced(
@@ -121,7 +121,7 @@ export class StatefileTranscript implements Transcript {
       }),
     );
     const { records, nextUpto } = build(chain);
-    this.#context = { prefix: state.prefix, order: records, nextUpto };
+    this.#context = { prefix: hashText(state.hash), order: records, nextUpto };
     return this.#context;
   }
 }

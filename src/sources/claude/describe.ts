@@ -17,7 +17,8 @@ export interface Described {
   models: string[];
   counts: BranchCounts;
   abandoned: BranchCounts;
-  requests: ModelRequest[];
+  /** Made anew each time: what is kept of a request is its row in the file's state. */
+  requests(): ModelRequest[];
   context: { used: number; model: string | null } | null;
   subagents: {
     agentId: string;
@@ -71,7 +72,8 @@ export function describe(parts: SessionParts, lineage: Lineage): Described {
     models: distinct([...file.models, ...file.sideModels, ...parts.agents.flatMap((agent) => agentModels(agent))]),
     counts: active,
     abandoned,
-    requests: owned.map((one) => modelRequest(one, lineage.copied.has(one.request.id))),
+    requests: () =>
+      sessionRequests(file, parts.agents).map((one) => modelRequest(one, lineage.copied.has(one.request.id))),
     context: contextUsed(file),
     subagents: subagentsOf(file, parts.agents, owned),
     damage: damageOf(file),

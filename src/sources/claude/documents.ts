@@ -20,7 +20,7 @@ export async function claudeDocument(
     case "branches":
       return branchesDocument(held.winner.folded.state);
     case "usage":
-      return usageDocument(held.snapshot, held.described.requests, await loadPrices());
+      return usageDocument(held.snapshot, held.described.requests(), await loadPrices());
     case "team":
       return teamDocument(held);
     case "info":

@@ -52,7 +52,7 @@ export interface Seat {
  * registry is written at all, the folder: its newest session.
  */
 export function findLive(
-  seats: readonly Seat[],
+  seatsNow: () => readonly Seat[],
   registered: readonly Registered[],
   registryExists: boolean,
   processes: ProcessTable,
@@ -74,6 +74,7 @@ export function findLive(
   }
   const others = processes.all.filter((process) => !taken.has(process.pid) && isClaude(process));
   if (others.length === 0) return live;
+  const seats = seatsNow();
   const ids = new Set(seats.map((seat) => seat.id));
   const byFolder: Process[] = [];
   for (const process of others) {

@@ -27,7 +27,7 @@ import { type Lineage, lineages, type Member } from "./family.ts";
 import { type ClaudeFile, newClaudeFile } from "./file.ts";
 import { advanceClaude, claudeFold } from "./fold.ts";
 import { claudeForks } from "./fork.ts";
-import { findLive, type Live } from "./liveness.ts";
+import { findLive, type Live, type Seat } from "./liveness.ts";
 import { type Found, locate, placeOf } from "./locate.ts";
 import type { Registered } from "./registry.ts";
 import { sessionRequests } from "./requests.ts";
@@ -46,6 +46,8 @@ export interface HeldSession {
   winner: Candidate;
   described: Described;
   archived: boolean;
+  /** Was a process known to run it? */
+  live: boolean;
   snapshot: Snapshot;
 }
 
@@ -61,6 +63,8 @@ export class ClaudeReader implements SourceReader {
   #prices: PriceBook | null = null;
   #live = new Map<string, Live>();
   #stale = new Map<string, Registered[]>();
+  /** Could processes be looked at the last time? */
+  #sight = true;
   #registryRoots = new Set<string>();
   readonly fork: ForkAbility;
 
@@ -120,7 +124,7 @@ export class ClaudeReader implements SourceReader {
       yield this.#delta(dirty, evidence);
       dirty.clear();
     }
-    if (groups.length === 0) yield { ...this.#delta(dirty, evidence), problems: this.#problems };
+    yield { ...this.#delta(dirty, evidence), problems: this.#newProblems() };
   }
 
   async #endsOfBig(one: Found): Promise<Folded<ClaudeFile> | null> {
@@ -136,7 +140,15 @@ export class ClaudeReader implements SourceReader {
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
     const dirty = new Set<string>();
     for (const path of new Set(paths)) for (const id of await this.#read(path)) dirty.add(id);
-    return this.#delta(dirty, evidence);
+    return { ...this.#delta(dirty, evidence), problems: this.#newProblems() };
+  }
+
+  /** All problems when they are others than before, else null. */
+  #newProblems(): Problem[] | null {
+    const problems = [...this.#listing, ...this.#unreadable.values(), ...this.#sessions.problems()];
+    if (isDeepStrictEqual(problems, this.#problems)) return null;
+    this.#problems = problems;
+    return problems;
   }
 
   tick(evidence: Evidence): Delta {
@@ -173,7 +185,7 @@ export class ClaudeReader implements SourceReader {
   }
 
   async requests(key: SessionKey): Promise<ModelRequest[]> {
-    return this.#must(key).described.requests;
+    return this.#must(key).described.requests();
   }
 
   async resume(key: SessionKey): ReturnType<SourceReader["resume"]> {
@@ -232,20 +244,21 @@ export class ClaudeReader implements SourceReader {
     const renewed = new Map<string, { winner: Candidate; described: Described }>();
     for (const family of this.#sessions.families(dirty)) this.#describeFamily(family, renewed, removed);
     this.#look(evidence, renewed);
+    const sight = evidence.processes !== null;
     for (const id of new Set([...this.#held.keys(), ...renewed.keys()])) {
       const before = this.#held.get(id) ?? null;
       const parts = renewed.get(id) ?? before;
       if (parts === null) continue;
       const fresh = renewed.has(id);
+      // Nobody runs it and nobody did: no clock, process or pane can change it.
+      if (!fresh && before !== null && !before.live && !this.#live.has(id) && sight === this.#sight) continue;
       const made = this.#judge(id, parts, evidence, fresh ? null : before);
       if (before !== null && before.snapshot.key !== made.snapshot.key) removed.push(before.snapshot.key);
       if (before === null || !isDeepStrictEqual(before.snapshot, made.snapshot)) changed.push(made.snapshot);
       this.#held.set(id, made);
     }
-    const problems = [...this.#listing, ...this.#unreadable.values(), ...this.#sessions.problems()];
-    const same = dirty.size === 0 || isDeepStrictEqual(problems, this.#problems);
-    this.#problems = problems;
-    return { changed, removed, problems: same ? null : problems, recheckAt: null };
+    this.#sight = sight;
+    return { changed, removed, problems: null, recheckAt: null };
   }
 
   #describeFamily(
@@ -294,10 +307,11 @@ export class ClaudeReader implements SourceReader {
       this.#live = new Map();
       return;
     }
-    const seats = [...new Set([...this.#held.keys(), ...renewed.keys()])].map((id) => {
-      const folded = (renewed.get(id) ?? this.#held.get(id))?.winner.folded;
-      return { id, cwd: folded?.state.cwd ?? null, updatedAt: folded?.state.updatedAt ?? null };
-    });
+    const seats = (): Seat[] =>
+      [...new Set([...this.#held.keys(), ...renewed.keys()])].map((id) => {
+        const folded = (renewed.get(id) ?? this.#held.get(id))?.winner.folded;
+        return { id, cwd: folded?.state.cwd ?? null, updatedAt: folded?.state.updatedAt ?? null };
+      });
     const exists = this.#registryRoots.size > 0;
     this.#live = findLive(seats, registered, exists, evidence.processes);
   }
@@ -327,7 +341,9 @@ export class ClaudeReader implements SourceReader {
       live === null || evidence.processes === null
         ? null
         : paneOfProcess(live.process, evidence.processes, evidence.tmux);
-    if (before !== null && sameVerdict(before.snapshot, verdict, pane?.id ?? null, archived)) return before;
+    if (before !== null && sameVerdict(before.snapshot, verdict, pane?.id ?? null, archived)) {
+      return { ...before, live: live !== null };
+    }
     const snapshot = snapshotOf({
       key,
       root,
@@ -343,7 +359,7 @@ export class ClaudeReader implements SourceReader {
         return there === undefined ? null : sessionKey(NAME, there.root.index, other);
       },
     });
-    return { id, winner, described, archived, snapshot };
+    return { id, winner, described, archived, live: live !== null, snapshot };
   }
 }
 

@@ -89,7 +89,7 @@ export function snapshotOf(parts: SnapshotParts): Snapshot {
 /** A file of which only the end was read so far has no numbers yet. */
 function usageOf(parts: SnapshotParts): Pick<Snapshot, "usage" | "own"> {
   if (parts.main.state.low > 0) return { usage: null, own: null };
-  const { requests } = parts.described;
+  const requests = parts.described.requests();
   const usage = sumPriced(requests, parts.prices);
   const own = requests.some((request) => request.copied)
     ? sumPriced(

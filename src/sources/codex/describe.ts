@@ -28,7 +28,8 @@ export interface Described {
   counts: Counts;
   abandoned: Counts;
   compactions: number;
-  requests: ModelRequest[];
+  /** Made anew each time: what is kept of a request is its event in the file's state. */
+  requests(): ModelRequest[];
   context: { used: number; limit: number | null } | null;
   tail: Tail;
   cwd: string | null;
@@ -72,7 +73,7 @@ export function describe(
     counts: count(kept, internal),
     abandoned: abandonedOf(path, files, lookup, internal),
     compactions: kept.filter((one) => one.event.k === "compaction").length,
-    requests: threadRequests(thread, files, lookup),
+    requests: () => threadRequests(thread, files, lookup),
     context: contextOf(kept),
     tail: tailOf(path),
     cwd,

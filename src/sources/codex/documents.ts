@@ -19,7 +19,7 @@ export async function codexDocument(
     case "branches":
       return branchesDocument(held, lookup);
     case "usage":
-      return usageDocument(held.snapshot, held.described.requests, await loadPrices());
+      return usageDocument(held.snapshot, held.described.requests(), await loadPrices());
     case "team":
       return teamDocument(children.filter((child) => child !== undefined).filter((child) => child.hidden));
     case "info":

@@ -104,7 +104,7 @@ export class CodexReader implements SourceReader {
       yield this.#delta(dirty, evidence);
       dirty.clear();
     }
-    if (rollouts.length === 0) yield { ...this.#delta(dirty, evidence), problems: this.#problems };
+    yield { ...this.#delta(dirty, evidence), problems: this.#newProblems() };
   }
 
   async #endsOfBig(one: Found): Promise<Folded<CodexFile> | null> {
@@ -120,7 +120,15 @@ export class CodexReader implements SourceReader {
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
     const dirty = new Set<string>();
     for (const path of new Set(paths)) await this.#read(path, dirty);
-    return this.#delta(dirty, evidence);
+    return { ...this.#delta(dirty, evidence), problems: this.#newProblems() };
+  }
+
+  /** All problems when they are others than before, else null. */
+  #newProblems(): Problem[] | null {
+    const problems = [...this.#listing, ...this.#unreadable.values(), ...this.#threads.problems()];
+    if (isDeepStrictEqual(problems, this.#problems)) return null;
+    this.#problems = problems;
+    return problems;
   }
 
   tick(evidence: Evidence): Delta {
@@ -170,7 +178,7 @@ export class CodexReader implements SourceReader {
   }
 
   async requests(key: SessionKey): Promise<ModelRequest[]> {
-    return this.#must(key).described.requests;
+    return this.#must(key).described.requests();
   }
 
   async resume(key: SessionKey): ReturnType<SourceReader["resume"]> {
@@ -271,15 +279,21 @@ export class CodexReader implements SourceReader {
       const before = this.#held.get(thread) ?? null;
       const parts = renewed.get(thread) ?? before;
       if (parts === null) continue;
+      // No lock file, nobody in its folder: no clock, process or pane can change it.
+      if (before !== null && !renewed.has(thread) && this.#isQuiet(thread, before, evidence)) continue;
       const made = this.#judge(thread, parts, evidence, renewed.has(thread) ? null : before);
       if (before !== null && before.snapshot.key !== made.snapshot.key) removed.push(before.snapshot.key);
       if (before === null || !isDeepStrictEqual(before.snapshot, made.snapshot)) changed.push(made.snapshot);
       this.#held.set(thread, made);
     }
-    const problems = [...this.#listing, ...this.#unreadable.values(), ...this.#threads.problems()];
-    const same = dirty.size === 0 || isDeepStrictEqual(problems, this.#problems);
-    this.#problems = problems;
-    return { changed, removed, problems: same ? null : problems, recheckAt: null };
+    return { changed, removed, problems: null, recheckAt: null };
+  }
+
+  #isQuiet(thread: string, before: HeldThread, evidence: Evidence): boolean {
+    const { holder, current, snapshot } = before;
+    if (holder.held !== "no" || snapshot.extra.pid !== null || this.#guesses.has(thread)) return false;
+    if (evidence.processes?.all.some((process) => process.locksHeld.length > 0) === true) return false;
+    return !this.#locks.has(lockPath(current.root.path, thread));
   }
 
   /** Codex versions without locks: a codex in a folder works on the newest thread there (agents.md §2.5). */

@@ -92,8 +92,8 @@ export function snapshotOf(parts: SnapshotParts): Snapshot {
 
 /** The first generation recorded no usage at all: that is unknown, not zero. */
 function usageOf({ described, current, prices }: SnapshotParts): Pick<Snapshot, "usage" | "own"> {
-  const { requests } = described;
   if (metaOf(current)?.generation === 1 || current.folded.state.low > 0) return { usage: null, own: null };
+  const requests = described.requests();
   const usage = sumPriced(requests, prices);
   const own = requests.filter((request) => request.copied !== true);
   return { usage, own: own.length === requests.length ? usage : sumPriced(own, prices) };

@@ -180,7 +180,7 @@ describe("who runs what", () => {
       registered({ pid: 8, sessionId: "new", statusAt: 9, status: "busy" }),
     ];
     for (const order of [two, [...two].reverse()]) {
-      const found = findLive(seats, order, true, processTable([process(), process({ pid: 8 })]));
+      const found = findLive(() => seats, order, true, processTable([process(), process({ pid: 8 })]));
       expect(found.get("new")?.registered?.status).toBe("busy");
     }
   });
@@ -191,16 +191,18 @@ describe("who runs what", () => {
       ["claude", "-r", "old"],
       ["claude", "--session-id=old"],
     ]) {
-      expect(findLive(seats, [], true, processTable([process({ argv })])).get("old")).toMatchObject({ guess: false });
+      expect(findLive(() => seats, [], true, processTable([process({ argv })])).get("old")).toMatchObject({
+        guess: false,
+      });
     }
     const fork = ["claude", "--resume", "old", "--fork-session"];
-    expect(findLive(seats, [], true, processTable([process({ argv: fork })])).has("old")).toBe(false);
+    expect(findLive(() => seats, [], true, processTable([process({ argv: fork })])).has("old")).toBe(false);
   });
 
   test("a folder is a guess, and none where a registry is written", () => {
     const table = processTable([process()]);
-    expect(findLive(seats, [], false, table).get("new")).toMatchObject({ guess: true });
-    expect(findLive(seats, [], false, table).has("old")).toBe(false);
-    expect(findLive(seats, [], true, table).size).toBe(0);
+    expect(findLive(() => seats, [], false, table).get("new")).toMatchObject({ guess: true });
+    expect(findLive(() => seats, [], false, table).has("old")).toBe(false);
+    expect(findLive(() => seats, [], true, table).size).toBe(0);
   });
 });

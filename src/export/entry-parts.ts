@@ -4,8 +4,8 @@ import { cleanLine, cleanText } from "../session/untrusted.ts";
 
 /** How an entry is shown in a document: as running text, or folded away under a line that says what it is. */
 export interface EntryPart {
-  /** `words` are somebody's Markdown, `code` is verbatim, `note` one faint line. */
-  shape: "words" | "folded-words" | "code" | "note";
+  /** `words` are somebody's Markdown, `code` is verbatim, `note` one faint line; what is folded is opened when wanted. */
+  shape: "words" | "folded-words" | "code" | "folded-code" | "note";
   /** For styles: prompt, reply, thinking, call, result, error … */
   role: string;
   /** One cleaned line. */
@@ -50,7 +50,7 @@ export function entryPart(entry: Entry): EntryPart | null {
       return entry.usage === null ? null : part("note", "step", `Step: ${usageWords(entry.usage)}`, { text: "" });
     case "system":
     case "config":
-      return part("code", entry.kind, entry.kind === "system" ? "System prompt" : "Configuration");
+      return part("folded-code", entry.kind, entry.kind === "system" ? "System prompt" : "Configuration");
     case "compaction":
       return part("folded-words", "compaction", "Context compacted");
     case "start":

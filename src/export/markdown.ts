@@ -26,6 +26,8 @@ function layout(part: EntryPart, time: string | null): string {
       return `## ${title}\n\n${embeddedMarkdown(part.text)}`;
     case "folded-words":
       return details(title, embeddedMarkdown(part.text));
+    case "folded-code":
+      return details(title, fenced(part.text, part.language));
     case "code":
       return part.text === "" ? `**${title}**` : `**${title}**\n\n${fenced(part.text, part.language)}`;
     case "note":

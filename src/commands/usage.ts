@@ -15,17 +15,13 @@ import {
 } from "../usage/ledger.ts";
 import { loadPrices } from "../usage/prices.ts";
 import { promptTokens } from "../usage/request.ts";
+import { WrongUsage } from "./wrong-usage.ts";
 
 /** `forktail usage` as it was asked for. */
 export interface UsageOptions extends LedgerOptions {
   json: boolean;
   /** Print the requests behind this session's number instead. */
   audit: SessionKey | null;
-}
-
-/** The command was used wrongly: exit code 2. */
-export class WrongUsage extends Error {
-  override name = "WrongUsage";
 }
 
 /** There is no such session: exit code 1. */

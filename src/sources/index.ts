@@ -1,4 +1,6 @@
+import { claudeSource } from "./claude/source.ts";
 import { codebotSource } from "./codebot/source.ts";
+import { codexSource } from "./codex/source.ts";
 import { herrscherSource } from "./herrscher/source.ts";
 import { piSource } from "./pi/source.ts";
 import { questmasterSource } from "./questmaster/source.ts";
@@ -11,5 +13,7 @@ export const SOURCES: readonly Source[] = [
   codebotSource,
   herrscherSource,
   questmasterSource,
+  claudeSource,
+  codexSource,
   piSource,
 ];

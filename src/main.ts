@@ -5,6 +5,11 @@ import { VERSION } from "./version.ts";
 
 /** Runs one command line. Returns the exit code: 0 done, 1 could not, 2 wrong usage (design §6). */
 export async function main(argv: string[]): Promise<number> {
+  // The reader of a pipe has seen enough (`| head`): that is no fault of ours or theirs.
+  process.stdout.on("error", (error) => {
+    if ("code" in error && error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
   let code = 0;
   const program = commands((result) => {
     code = result;
@@ -105,6 +110,19 @@ function commands(done: (code: number) => void): Command {
     .command("watch")
     .description("print one JSON line for every session that changes, until stopped")
     .action(run(async () => (await import("./commands/watch.ts")).watch));
+  program
+    .command("keep <key>")
+    .description("keep a compressed copy of a session, for when its tool deletes it")
+    .action(run(async () => (await import("./commands/keep.ts")).keep));
+  program
+    .command("kept")
+    .description("print the sessions of which a copy is kept")
+    .action(run(async () => (await import("./commands/kept.ts")).kept));
+  program
+    .command("restore <key>")
+    .description("put a kept session's files back where they are missing; nothing is overwritten")
+    .option("--from <time>", "an earlier state of it, as forktail kept --json lists them")
+    .action(run(async () => (await import("./commands/kept.ts")).restore));
   program
     .command("status")
     .description("print one short line for a status bar: who needs you, what failed, what works, what is done")

@@ -2,6 +2,7 @@ import { claudeSource } from "./claude/source.ts";
 import { codebotSource } from "./codebot/source.ts";
 import { codexSource } from "./codex/source.ts";
 import { herrscherSource } from "./herrscher/source.ts";
+import { opencodeSource } from "./opencode/source.ts";
 import { piSource } from "./pi/source.ts";
 import { questmasterSource } from "./questmaster/source.ts";
 import type { Source } from "./source.ts";
@@ -16,4 +17,5 @@ export const SOURCES: readonly Source[] = [
   claudeSource,
   codexSource,
   piSource,
+  opencodeSource,
 ];

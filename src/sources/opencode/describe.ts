@@ -1,0 +1,137 @@
+import { type SessionKey, sessionKey } from "../../session/key.ts";
+import { blankSnapshot, type Snapshot } from "../../session/snapshot.ts";
+import { cleanLine, titleLine } from "../../session/untrusted.ts";
+import { type PriceBook, sumPriced } from "../../usage/prices.ts";
+import type { ModelRequest } from "../../usage/request.ts";
+import type { Described } from "../by-process/board.ts";
+import { contextLimit } from "../by-process/context-limit.ts";
+import { isoTime } from "../jsonl/record.ts";
+import type { Root } from "../source.ts";
+import type { Lineage } from "./forks.ts";
+import { requestsOf } from "./requests.ts";
+import { hasTokens, type SessionFacts } from "./session-facts.ts";
+
+const SOURCE = "opencode";
+
+export interface OpencodeParts {
+  root: Root;
+  facts: SessionFacts;
+  lineage: Lineage;
+  children: readonly string[];
+  prices: PriceBook | null;
+  /** The key of a session we know, null for others. */
+  keyOf(id: string): SessionKey | null;
+  /** `opencode`, or `opencode2` where that is what reads its store. */
+  program: string;
+}
+
+export interface OpencodeDescribed extends Described {
+  requests: ModelRequest[];
+}
+
+/** One session of OpenCode as its store says (agents.md §4, design §4). */
+export function describe(parts: OpencodeParts): OpencodeDescribed {
+  const { root, facts, lineage, prices } = parts;
+  const { session, counts } = facts;
+  const requests = requestsOf(facts, lineage);
+  const usage = sumPriced(requests, prices);
+  const own = requests.filter((request) => request.copied !== true);
+  const title = titleOf(facts);
+  const forkKey = lineage.forkOf === null ? null : parts.keyOf(lineage.forkOf);
+  const snapshot: Snapshot = {
+    ...blankSnapshot({
+      key: sessionKey(SOURCE, root.index, session.id),
+      source: SOURCE,
+      id: session.id,
+      root: root.path,
+      path: session.path,
+    }),
+    title: title.title,
+    name: title.from === "title" ? title.title : null,
+    agent: SOURCE,
+    models: modelsOf(facts),
+    cwd: session.cwd,
+    project: session.cwd,
+    createdAt: isoTime(session.createdAt),
+    updatedAt: isoTime(session.updatedAt),
+    messages: counts.human + counts.assistant,
+    usage,
+    // Of a fork's row nobody can say which part was copied: better nothing than counted twice.
+    own: facts.brief && isFork(facts, lineage) ? null : own.length === requests.length ? usage : sumPriced(own, prices),
+    context: contextOf(facts, prices),
+    parent: parentOf(parts, forkKey),
+    resume: { argv: [parts.program, "-s", session.id], cwd: session.cwd },
+    damage: facts.bad > 0 ? [{ kind: `bad-rows: ${facts.bad}`, bytes: null, line: null }] : [],
+    hidden: session.parentId !== null,
+    extra: {
+      titleFrom: title.from,
+      firstPrompt: facts.firstPrompt,
+      lastPrompt: facts.lastPrompt,
+      counts: { ...counts, toolCalls: facts.toolCalls },
+      reverted: session.revert === null ? null : { fromMessage: session.revert.message, ...facts.reverted },
+      compactions: facts.compactions,
+      store: session.generation,
+      forkOf: forkKey === null ? null : lineage.forkOf,
+      forkOfMissing: lineage.forkOf !== null && forkKey === null,
+      children: [...parts.children],
+      kind: session.parentId === null ? "main" : "subagent",
+      archived: session.archived,
+      version: session.version,
+      mode: session.agent,
+      brief: facts.brief,
+    },
+  };
+  const seat = {
+    id: session.id,
+    cwd: session.cwd,
+    updatedAt: session.updatedAt,
+    parent: session.parentId,
+    open: facts.tail.state === "open",
+    store: session.generation,
+  };
+  return { snapshot, tail: facts.tail, seat, archived: session.archived, requests };
+}
+
+function isFork({ session }: SessionFacts, lineage: Lineage): boolean {
+  return lineage.forkOf !== null || / \(fork(?: #\d+)?\)$/u.test(session.title ?? "");
+}
+
+/** OpenCode names a new session by its time until a model has found a title (agents.md §4.4). */
+const DEFAULT_TITLE = /^(?:New|Child) session - \d{4}-\d{2}-\d{2}T[0-9:.]+Z$/u;
+
+function titleOf({ session, firstPrompt }: SessionFacts): { title: string; from: "title" | "first prompt" | "id" } {
+  const stored = session.title === null || DEFAULT_TITLE.test(session.title) ? "" : titleLine(session.title);
+  if (stored !== "") return { title: stored, from: "title" };
+  const asked = titleLine(firstPrompt ?? "");
+  return asked === "" ? { title: session.id, from: "id" } : { title: asked, from: "first prompt" };
+}
+
+function modelsOf(facts: SessionFacts): string[] {
+  const models = new Set<string>();
+  for (const { role, model } of facts.messages)
+    if (role === "assistant" && model !== null) models.add(cleanLine(model));
+  return [...models];
+}
+
+/** Tokens of the last visible reply that is no summary; none since a compaction is none. */
+function contextOf(facts: SessionFacts, prices: PriceBook | null): Snapshot["context"] {
+  for (const message of facts.messages.slice(0, facts.visible).toReversed()) {
+    if (message.summary || message.role === "compaction") return null;
+    if (message.role !== "assistant" || !hasTokens(message.tokens)) continue;
+    const { input, output, reasoning, cacheRead, cacheWrite } = message.tokens;
+    return {
+      used: input + output + reasoning + cacheRead + cacheWrite,
+      limit: contextLimit(prices, message.provider, message.model, isoTime(message.createdAt)),
+    };
+  }
+  return null;
+}
+
+function parentOf(parts: OpencodeParts, forkKey: SessionKey | null): Snapshot["parent"] {
+  const { parentId } = parts.facts.session;
+  if (parentId !== null) {
+    const key = parts.keyOf(parentId);
+    return key === null ? null : { key, relation: "subagent" };
+  }
+  return forkKey === null ? null : { key: forkKey, relation: "fork" };
+}

@@ -1,0 +1,154 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { findProgram } from "../../probe/program.ts";
+import { type SessionKey, sessionKey } from "../../session/key.ts";
+import type { Snapshot } from "../../session/snapshot.ts";
+import type { Live } from "../by-process/seats.ts";
+import type { ForkAbility, Forked, ForkPlan } from "../source.ts";
+import { type Cut, cutBefore } from "./cuts.ts";
+import { cutExport, readExported } from "./exported.ts";
+import { officialFork } from "./resume.ts";
+import type { RootStore } from "./root-store.ts";
+import { runToFile } from "./run-to-file.ts";
+import type { SessionFacts } from "./session-facts.ts";
+
+export interface ForkNeeds {
+  session(key: SessionKey): Promise<Asked>;
+  env: NodeJS.ProcessEnv;
+  /** ms since 1970. */
+  now(): number;
+}
+
+interface Asked {
+  snapshot: Snapshot;
+  facts: SessionFacts;
+  live: Live | null;
+  store: RootStore;
+}
+
+type Prepared =
+  | { ok: true; program: string; cwd: string; cut: Extract<Cut, { ok: true }> }
+  | { ok: false; reason: string };
+
+const MOST_MS = 60_000;
+
+/**
+ * Only through OpenCode itself: its database is never written by us. A copy is what `opencode export` prints, cut, under
+ * fresh ids, given to `opencode import` (agents.md §8).
+ */
+export function opencodeForks(needs: ForkNeeds): ForkAbility {
+  const prepare = async (key: SessionKey, before: string | null) => {
+    const asked = await needs.session(key);
+    return { asked, prepared: prepareFork(asked, before, needs.env) };
+  };
+  return {
+    async plan(key, before): Promise<ForkPlan> {
+      const { asked, prepared } = await prepare(key, before);
+      if (!prepared.ok) return { allowed: false, reason: prepared.reason };
+      const { snapshot, facts } = asked;
+      const says = [
+        `runs ${basename(prepared.program)} export, keeps ${prepared.cut.count} of ${facts.messages.length} messages`,
+        `under new ids, and gives them to ${basename(prepared.program)} import in ${prepared.cwd}`,
+        `"${snapshot.title}" itself is not touched`,
+      ];
+      if (before === null)
+        says.push(`\`${officialFork(basename(prepared.program), snapshot.id)}\` does the same from inside`);
+      return { allowed: true, says, ask: null, status: prepared.cut.over ? "idle" : "interrupted" };
+    },
+    async make(key, before): Promise<Forked> {
+      const { asked, prepared } = await prepare(key, before);
+      if (!prepared.ok) throw new Error(`cannot fork: ${prepared.reason}`);
+      return await makeFork(asked, prepared, needs);
+    },
+  };
+}
+
+function prepareFork(asked: Asked, before: string | null, env: NodeJS.ProcessEnv): Prepared {
+  const { snapshot, facts, live } = asked;
+  const name = snapshot.resume?.argv[0] ?? "opencode";
+  const { generation, cwd } = facts.session;
+  if (generation === "json") {
+    return { ok: false, reason: "it lies in the files of an OpenCode before 1.2, which today's does not read" };
+  }
+  if (live !== null && !live.guess) {
+    const reason = `it is running (process ${live.process.pid}); \`${officialFork(name, snapshot.id)}\` is safe`;
+    return { ok: false, reason };
+  }
+  const cut = cutBefore(facts, before);
+  if (!cut.ok) return cut;
+  const program = findProgram(name, env);
+  if (program === null) {
+    return { ok: false, reason: `only OpenCode itself may write its database, and ${name} is not on PATH` };
+  }
+  if (cwd === null || !existsSync(cwd)) {
+    return {
+      ok: false,
+      reason: `its directory ${cwd ?? ""} is gone, and OpenCode imports into the directory it runs in`,
+    };
+  }
+  return { ok: true, program, cwd, cut };
+}
+
+async function makeFork(asked: Asked, prepared: Extract<Prepared, { ok: true }>, needs: ForkNeeds): Promise<Forked> {
+  const { snapshot, facts, store } = asked;
+  const { program, cwd, cut } = prepared;
+  const directory = await mkdtemp(join(tmpdir(), "forktail-opencode-"));
+  try {
+    const env = environmentOf(needs.env, facts);
+    const out = join(directory, "export.json");
+    await runToFile(program, ["export", snapshot.id], out, { env, cwd, timeoutMs: MOST_MS });
+    const keep = facts.messages.slice(0, cut.count).map((message) => message.id);
+    const { id, exported } = cutExport(readExported(await readFile(out, "utf8")), keep, needs.now());
+    const into = join(directory, `${id}.json`);
+    await writeFile(into, JSON.stringify(exported), { mode: 0o600 });
+    const log = join(directory, "import.txt");
+    try {
+      await runToFile(program, ["import", into], log, { env, cwd, timeoutMs: MOST_MS });
+      await verify(store, facts, id, keep.length);
+    } catch (error) {
+      await takeBack(program, id, join(directory, "delete.txt"), { env, cwd });
+      throw error;
+    }
+    return {
+      key: sessionKey("opencode", store.root.index, id),
+      id,
+      path: facts.session.path,
+      resume: { argv: [snapshot.resume?.argv[0] ?? "opencode", "-s", id], cwd },
+      notes: [`forked from ${snapshot.id}; files that the agent changed stay as they are now`],
+    };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** The environment in which OpenCode opens the very database the session lies in. */
+function environmentOf(env: NodeJS.ProcessEnv, facts: SessionFacts): NodeJS.ProcessEnv {
+  const { path } = facts.session;
+  const data = dirname(path);
+  const usual = basename(data) === "opencode" ? { XDG_DATA_HOME: dirname(data) } : {};
+  return { ...env, ...usual, ...(basename(path) === "opencode.db" ? {} : { OPENCODE_DB: path }) };
+}
+
+/** Looks into the database: the new session is there with all its messages. */
+async function verify(store: RootStore, facts: SessionFacts, id: string, messages: number): Promise<void> {
+  const { session } = facts;
+  const found = await store.use(session, (open) => {
+    const made = open.sessions().find((one) => one.id === id);
+    return made === undefined ? -1 : open.messages(made).rows.length;
+  });
+  if (found === messages) return;
+  const what = found < 0 ? "the session is not there" : `${found} of ${messages} messages are there`;
+  throw new Error(`OpenCode did not import the copy whole: ${what}`);
+}
+
+/** Nothing is left of a copy that failed; when OpenCode cannot delete it, there was nothing to delete. */
+async function takeBack(
+  program: string,
+  id: string,
+  log: string,
+  where: { env: NodeJS.ProcessEnv; cwd: string },
+): Promise<void> {
+  await runToFile(program, ["session", "delete", id], log, { ...where, timeoutMs: MOST_MS }).catch(() => undefined);
+}

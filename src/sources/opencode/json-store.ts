@@ -1,0 +1,202 @@
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { CannotOpen, openRegular } from "../../files/open.ts";
+import { countField, type Fields, field, numberField, objectField, textField } from "../jsonl/record.ts";
+import { parsed, partOf } from "./part-fields.ts";
+import { ID, type MessageRow, type Part, type SessionRow, type SessionStore, type StoredTokens } from "./rows.ts";
+
+const MOST_FILE = 64 * 1024 * 1024;
+const MOST_ERROR = 500;
+
+/** The files below `storage/` that came before the database (agents.md §4.1). They are rewritten whole. */
+export class JsonStore implements SessionStore {
+  readonly generation = "json";
+  readonly #storage: string;
+
+  constructor(storage: string) {
+    this.#storage = storage;
+  }
+
+  sessions(): SessionRow[] {
+    const worktrees = new Map<string, string | null>();
+    return names(join(this.#storage, "session")).flatMap((project) =>
+      idsIn(join(this.#storage, "session", project)).flatMap((id) => {
+        const path = join(this.#storage, "session", project, `${id}.json`);
+        const fields = readObject(path);
+        return fields === null ? [] : this.#session(id, path, fields, project, worktrees);
+      }),
+    );
+  }
+
+  #session(
+    id: string,
+    path: string,
+    fields: Fields,
+    folder: string,
+    worktrees: Map<string, string | null>,
+  ): SessionRow[] {
+    const time = objectField(fields, "time");
+    const createdAt = numberField(time, "created") ?? 0;
+    const project = textField(fields, "projectID") ?? folder;
+    const revert = objectField(fields, "revert");
+    const message = textField(revert, "messageID");
+    return [
+      {
+        id,
+        generation: "json",
+        path,
+        parentId: textField(fields, "parentID"),
+        forkId: null,
+        forkBoundary: null,
+        title: textField(fields, "title"),
+        cwd: textField(fields, "directory") ?? this.#worktree(project, worktrees),
+        version: textField(fields, "version"),
+        agent: null,
+        cost: null,
+        tokens: null,
+        revert: message === null ? null : { message, part: textField(revert, "partID") },
+        createdAt,
+        updatedAt: numberField(time, "updated") ?? createdAt,
+        archived: numberField(time, "archived") !== null,
+        idleAt: null,
+        suspendedAt: null,
+        outcome: null,
+        idleError: null,
+      },
+    ];
+  }
+
+  #worktree(project: string, known: Map<string, string | null>): string | null {
+    if (!ID.test(project)) return null;
+    const before = known.get(project);
+    if (before !== undefined) return before;
+    const found = textField(readObject(join(this.#storage, "project", `${project}.json`)), "worktree");
+    known.set(project, found);
+    return found;
+  }
+
+  mark(session: SessionRow): string {
+    return `${stamp(session.path)} ${stamp(join(this.#storage, "message", session.id))}`;
+  }
+
+  sharpMark(session: SessionRow): string {
+    const folder = join(this.#storage, "message", session.id);
+    const last = idsIn(folder).slice(-3);
+    const marks = last.map((id) => {
+      const parts = join(this.#storage, "part", id);
+      const stamps = idsIn(parts).map((part) => stamp(join(parts, `${part}.json`)));
+      return `${stamp(join(folder, `${id}.json`))} ${stamps.join(" ")}`;
+    });
+    return `${this.mark(session)} ${marks.join(" ")}`;
+  }
+
+  weight(session: SessionRow): number {
+    // A file's least cost on disk, whatever it holds.
+    return idsIn(join(this.#storage, "message", session.id)).length * 4096;
+  }
+
+  messages(session: SessionRow): { rows: MessageRow[]; bad: number } {
+    const folder = join(this.#storage, "message", session.id);
+    const ids = idsIn(folder);
+    const rows = ids.flatMap((id) => {
+      const fields = readObject(join(folder, `${id}.json`));
+      return fields === null ? [] : (messageOf(id, fields) ?? []);
+    });
+    rows.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    return { rows, bad: ids.length - rows.length };
+  }
+
+  parts(_session: SessionRow, message: string, most?: number): Part[] {
+    if (!ID.test(message)) return [];
+    const folder = join(this.#storage, "part", message);
+    return idsIn(folder).flatMap((id) => {
+      const path = join(folder, `${id}.json`);
+      const fields = readObject(path);
+      return fields === null ? [] : [partOf(id, fields, stamp(path), most)];
+    });
+  }
+
+  countCalls(session: SessionRow, messages: readonly string[]): number {
+    return messages.reduce((sum, id) => sum + this.parts(session, id).filter((part) => part.type === "tool").length, 0);
+  }
+}
+
+function messageOf(id: string, fields: Fields): MessageRow | null {
+  const role = textField(fields, "role");
+  if (role === null) return null;
+  const time = objectField(fields, "time");
+  const model = objectField(fields, "model");
+  const error = objectField(fields, "error");
+  const name = textField(error, "name");
+  const createdAt = numberField(time, "created") ?? 0;
+  return {
+    id,
+    seq: 0,
+    role,
+    createdAt,
+    updatedAt: numberField(time, "completed") ?? createdAt,
+    completedAt: numberField(time, "completed"),
+    provider: textField(fields, "providerID") ?? textField(model, "providerID"),
+    model: textField(fields, "modelID") ?? textField(model, "modelID"),
+    tokens: tokensOf(objectField(fields, "tokens")),
+    cost: numberField(fields, "cost"),
+    error:
+      name === null
+        ? null
+        : { name, message: textField(objectField(error, "data"), "message")?.slice(0, MOST_ERROR) ?? null },
+    summary: field(fields, "summary") === true,
+  };
+}
+
+function tokensOf(fields: Fields | null): StoredTokens | null {
+  if (fields === null) return null;
+  const cache = objectField(fields, "cache");
+  return {
+    input: countField(fields, "input"),
+    output: countField(fields, "output"),
+    reasoning: countField(fields, "reasoning"),
+    cacheRead: countField(cache, "read"),
+    cacheWrite: countField(cache, "write"),
+  };
+}
+
+function readObject(path: string): Fields | null {
+  try {
+    using file = openRegular(path);
+    return file.size > MOST_FILE ? null : parsed(file.read(0, file.size).toString("utf8"));
+  } catch (error) {
+    if (error instanceof CannotOpen) return null;
+    throw error;
+  }
+}
+
+function stamp(path: string): string {
+  try {
+    const { mtimeMs, size, ino } = lstatSync(path);
+    return `${mtimeMs}.${size}.${ino}`;
+  } catch {
+    return "-";
+  }
+}
+
+/** Names that may be ids, in order; none where there is no such folder. */
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => ID.test(name))
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+function idsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith(".json") && ID.test(name.slice(0, -5)))
+      .map((name) => name.slice(0, -5))
+      .sort();
+  } catch {
+    return [];
+  }
+}

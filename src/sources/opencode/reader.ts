@@ -1,0 +1,281 @@
+import { isDeepStrictEqual } from "node:util";
+import { now } from "../../probe/clock.ts";
+import type { Evidence } from "../../probe/evidence.ts";
+import { findProgram } from "../../probe/program.ts";
+import type { Document } from "../../session/document.ts";
+import { type SessionKey, sessionKey } from "../../session/key.ts";
+import type { Problem } from "../../session/problem.ts";
+import type { Snapshot } from "../../session/snapshot.ts";
+import { loadPrices, type PriceBook } from "../../usage/prices.ts";
+import type { ModelRequest } from "../../usage/request.ts";
+import { usageDocument } from "../../usage/usage-document.ts";
+import { Board } from "../by-process/board.ts";
+import type { Live } from "../by-process/seats.ts";
+import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
+import { describe, type OpencodeDescribed } from "./describe.ts";
+import { branchesDocument, infoDocument, teamDocument } from "./documents.ts";
+import { opencodeForks } from "./fork.ts";
+import { ForkIndex } from "./forks.ts";
+import { placeOf, storageOf } from "./places.ts";
+import { opencodeProgram } from "./program.ts";
+import { requestsOf } from "./requests.ts";
+import { opencodeResume } from "./resume.ts";
+import { LIST_BUDGET, RootStore, STORAGE } from "./root-store.ts";
+import type { SessionFacts } from "./session-facts.ts";
+import { OpencodeTranscript } from "./transcript.ts";
+
+const NAME = "opencode";
+
+/** Reads OpenCode's stores (agents.md §4) and keeps snapshots of its sessions up to date. Never writes to them. */
+export class OpencodeReader implements SourceReader {
+  readonly #roots: readonly Root[];
+  readonly #services: Services;
+  readonly #stores: RootStore[];
+  readonly #board: Board;
+  readonly #forks = new ForkIndex();
+  readonly #described = new Map<string, OpencodeDescribed>();
+  readonly #program2: boolean;
+  #problems: Problem[] = [];
+  #prices: PriceBook | null = null;
+  readonly fork: ForkAbility;
+
+  constructor(roots: readonly Root[], services: Services, budget = LIST_BUDGET) {
+    this.#roots = roots;
+    this.#services = services;
+    this.#stores = roots.map((root) => new RootStore(root, services.env, budget));
+    this.#program2 = findProgram("opencode2", services.env) !== null;
+    this.#board = new Board({
+      program: opencodeProgram,
+      services,
+      can: (_, live) => (live !== null && !live.guess ? [] : ["fork", "revert", "resume"]),
+    });
+    this.fork = opencodeForks({
+      session: async (key) => {
+        const { snapshot, live, store } = this.#must(key);
+        return { snapshot, live, store, facts: await store.whole(snapshot.id) };
+      },
+      env: services.env,
+      now: () => now(services.env),
+    });
+  }
+
+  watched(): Watched[] {
+    return this.#roots.flatMap((root) => {
+      const matters = (path: string): boolean => placeOf(root.path, path, this.#services.env) !== null;
+      return [
+        { path: root.path, depth: 0, matters },
+        { path: storageOf(root.path), depth: 2, matters },
+      ];
+    });
+  }
+
+  async *scan(evidence: Evidence): AsyncIterable<Delta> {
+    this.#prices = await loadPrices();
+    for (const store of this.#stores) {
+      for await (const ids of store.scan()) yield this.#delta(ids, evidence);
+    }
+    yield { ...this.#delta(new Set(), evidence), problems: this.#problems };
+  }
+
+  async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
+    const changed = new Set<string>();
+    for (const store of this.#stores) {
+      const places = new Set<string>();
+      for (const path of paths) {
+        const place = placeOf(store.root.path, path, this.#services.env);
+        if (place !== null) places.add(place === STORAGE ? place : place.database);
+      }
+      if (places.size === 0) continue;
+      for await (const ids of store.refresh(places)) for (const id of ids) changed.add(id);
+    }
+    return this.#delta(changed, evidence);
+  }
+
+  tick(evidence: Evidence): Delta {
+    const { changed, removed } = this.#board.update([], [], evidence);
+    return { changed, removed, problems: null, recheckAt: null };
+  }
+
+  views(key: SessionKey): ViewName[] {
+    const views: ViewName[] = ["timeline", "context", "branches", "usage"];
+    const held = this.#board.get(key);
+    if (held !== null && this.#childrenOf(held.shown.id).length > 0) views.push("team");
+    return [...views, "info"];
+  }
+
+  async transcript(key: SessionKey): Promise<Transcript> {
+    const { snapshot } = this.#must(key);
+    return new OpencodeTranscript(snapshot.id, {
+      facts: (id) => this.#storeOf(id).whole(id),
+      use: (facts, work) => this.#storeOf(facts.session.id).use(facts.session, work),
+      isChild: (id) => this.#childrenOf(snapshot.id).includes(id),
+    });
+  }
+
+  async document(key: SessionKey, view: ViewName): Promise<Document> {
+    const { snapshot, store } = this.#must(key);
+    const facts = await store.whole(snapshot.id);
+    switch (view) {
+      case "branches":
+        return branchesDocument(facts, snapshot);
+      case "usage":
+        return usageDocument(snapshot, await this.#ownRequests(snapshot.id), await loadPrices());
+      case "team":
+        return teamDocument(this.#childrenOf(snapshot.id).flatMap((id) => this.#shown(id) ?? []));
+      case "info":
+        return infoDocument(await this.#counted(store, facts), snapshot);
+      default:
+        throw new Error(`OpenCode sessions have no view ${view}`);
+    }
+  }
+
+  async requests(key: SessionKey): Promise<ModelRequest[]> {
+    const { snapshot } = this.#must(key);
+    const found = await this.#ownRequests(snapshot.id);
+    for (const id of this.#childrenOf(snapshot.id)) {
+      const by = this.#shown(id)?.title ?? id;
+      found.push(...(await this.#ownRequests(id)).map((one) => ({ ...one, by })));
+    }
+    return found;
+  }
+
+  async resume(key: SessionKey): ReturnType<SourceReader["resume"]> {
+    const { snapshot, live, store } = this.#must(key);
+    const facts = store.facts(snapshot.id);
+    if (facts === null) throw new Error(`there is no session ${key}`);
+    return opencodeResume(snapshot, facts, live, store.hasDatabase());
+  }
+
+  actions(): [] {
+    return [];
+  }
+
+  async close(): Promise<void> {
+    this.#board.clear();
+    this.#described.clear();
+    await Promise.all(this.#stores.map((store) => store.close()));
+  }
+
+  #must(key: SessionKey): { snapshot: Snapshot; live: Live | null; store: RootStore } {
+    const held = this.#board.get(key);
+    if (held === null) throw new Error(`there is no session ${key}`);
+    return { snapshot: held.shown, live: held.live, store: this.#storeOf(held.shown.id) };
+  }
+
+  /** Of an id in two directories the one that was written to last. */
+  #storeOf(id: string): RootStore {
+    let found: { store: RootStore; facts: SessionFacts } | null = null;
+    for (const store of this.#stores) {
+      const facts = store.facts(id);
+      if (facts === null) continue;
+      if (found === null || facts.session.updatedAt > found.facts.session.updatedAt) found = { store, facts };
+    }
+    if (found === null) throw new Error(`there is no session ${id}`);
+    return found.store;
+  }
+
+  #shown(id: string): Snapshot | null {
+    const key = this.#described.get(id)?.snapshot.key;
+    return key === undefined ? null : (this.#board.get(key)?.shown ?? null);
+  }
+
+  #childrenOf(id: string): string[] {
+    const children = [...this.#described.values()].filter((one) => one.seat.parent === id);
+    children.sort((a, b) => ((a.snapshot.createdAt ?? "") < (b.snapshot.createdAt ?? "") ? -1 : 1));
+    return children.map((one) => one.snapshot.id);
+  }
+
+  async #ownRequests(id: string): Promise<ModelRequest[]> {
+    const facts = await this.#storeOf(id).whole(id);
+    const known = this.#described.get(id);
+    if (known !== undefined && known.snapshot.extra.brief !== true) return known.requests;
+    return requestsOf(facts, this.#forks.lineage(id));
+  }
+
+  async #counted(store: RootStore, facts: SessionFacts): Promise<SessionFacts> {
+    if (facts.toolCalls !== null) return facts;
+    const replies = facts.messages.slice(0, facts.visible).filter((one) => one.role === "assistant" && !one.summary);
+    const ids = replies.map((one) => one.id);
+    return { ...facts, toolCalls: await store.use(facts.session, (open) => open.countCalls(facts.session, ids)) };
+  }
+
+  #delta(dirty: ReadonlySet<string>, evidence: Evidence): Delta {
+    const affected = new Set<string>();
+    for (const id of dirty) {
+      const parent = this.#described.get(id)?.seat.parent ?? null;
+      const facts = this.#factsOf(id);
+      for (const one of this.#forks.set(id, facts)) affected.add(one);
+      if (parent !== null) affected.add(parent);
+      if (facts?.session.parentId != null) affected.add(facts.session.parentId);
+      for (const child of this.#childrenOf(id)) affected.add(child);
+    }
+    const children = this.#families(affected);
+    const gone: SessionKey[] = [];
+    const changed: OpencodeDescribed[] = [];
+    for (const id of affected) {
+      const before = this.#described.get(id);
+      const facts = this.#factsOf(id);
+      if (facts === null) {
+        this.#described.delete(id);
+        if (before !== undefined) gone.push(before.snapshot.key);
+        continue;
+      }
+      const described = this.#describe(id, facts, children.get(id) ?? []);
+      if (before !== undefined && before.snapshot.key !== described.snapshot.key) gone.push(before.snapshot.key);
+      this.#described.set(id, described);
+      changed.push(described);
+    }
+    const update = this.#board.update(changed, gone, evidence);
+    const problems = [...this.#stores.flatMap((store) => store.problems()), ...this.#duplicates()];
+    const same = isDeepStrictEqual(problems, this.#problems);
+    this.#problems = problems;
+    return { ...update, problems: same ? null : problems, recheckAt: null };
+  }
+
+  #factsOf(id: string): SessionFacts | null {
+    return this.#stores.some((store) => store.facts(id) !== null) ? this.#storeOf(id).facts(id) : null;
+  }
+
+  /** Ids of the sub-agents of these sessions, oldest first. */
+  #families(ids: ReadonlySet<string>): Map<string, string[]> {
+    const found = new Map<string, { id: string; at: number }[]>();
+    if (ids.size === 0) return new Map();
+    for (const store of this.#stores) {
+      for (const id of store.ids()) {
+        const session = store.facts(id)?.session;
+        if (session?.parentId == null || !ids.has(session.parentId)) continue;
+        found.set(session.parentId, [...(found.get(session.parentId) ?? []), { id, at: session.createdAt }]);
+      }
+    }
+    return new Map(
+      [...found].map(([id, children]) => [id, children.sort((a, b) => a.at - b.at).map((child) => child.id)]),
+    );
+  }
+
+  #describe(id: string, facts: SessionFacts, children: readonly string[]): OpencodeDescribed {
+    const program = facts.session.generation === "v2" && this.#program2 ? "opencode2" : "opencode";
+    return describe({
+      root: this.#storeOf(id).root,
+      facts,
+      lineage: this.#forks.lineage(id),
+      children,
+      prices: this.#prices,
+      keyOf: (other) =>
+        this.#factsOf(other) === null ? null : sessionKey(NAME, this.#storeOf(other).root.index, other),
+      program,
+    });
+  }
+
+  #duplicates(): Problem[] {
+    if (this.#stores.length < 2) return [];
+    return this.#stores.flatMap((store) =>
+      [...store.ids()].flatMap((id): Problem[] => {
+        const shown = this.#storeOf(id);
+        const path = store.facts(id)?.session.path ?? store.root.path;
+        if (shown === store) return [];
+        const message = `${path}: session ${id} lies also in ${shown.root.path}, where it was written to later: left out`;
+        return [{ source: NAME, path, kind: "duplicate", message }];
+      }),
+    );
+  }
+}

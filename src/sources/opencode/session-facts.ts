@@ -1,0 +1,181 @@
+import { callSummary } from "../../session/call-summary.ts";
+import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
+import { NEW_TAIL, type OpenCall, type Tail } from "../by-process/tail.ts";
+import { field, fieldsOf, listField, objectField, textField } from "../jsonl/record.ts";
+import { isTyped, says, typedText } from "./part-fields.ts";
+import type { MessageRow, Part, SessionRow, SessionStore, StoredTokens } from "./rows.ts";
+
+export interface Counts {
+  human: number;
+  assistant: number;
+}
+
+/** What a list needs of one session, read once and kept until the session changes. */
+export interface SessionFacts {
+  session: SessionRow;
+  /** Only the session's own row was read: it is old, and its numbers are the row's. */
+  brief: boolean;
+  messages: MessageRow[];
+  /** Place of the first reverted message; the number of messages when nothing was reverted. */
+  visible: number;
+  counts: Counts;
+  reverted: Counts;
+  /** null: not counted, because that would read every part. */
+  toolCalls: number | null;
+  compactions: number;
+  firstPrompt: string | null;
+  lastPrompt: string | null;
+  tail: Tail;
+  bad: number;
+}
+
+const MOST_PROMPT = 2000;
+
+/** Reads a session's messages, and the few parts that decide what they are. */
+export function readFacts(store: SessionStore, session: SessionRow, countCalls: boolean): SessionFacts {
+  const { rows: messages, bad } = store.messages(session);
+  const visible = visibleOf(session, messages);
+  const counts: Counts = { human: 0, assistant: 0 };
+  const reverted: Counts = { human: 0, assistant: 0 };
+  let first: string | null = null;
+  let last: string | null = null;
+  let compactions = 0;
+  for (const [at, message] of messages.entries()) {
+    const into = at < visible ? counts : reverted;
+    if (message.role === "compaction" || (message.role === "assistant" && message.summary)) {
+      if (at < visible) compactions += 1;
+    } else if (message.role === "user") {
+      const typed = store.parts(session, message.id, MOST_PROMPT).filter(isTyped);
+      if (typed.length === 0) continue;
+      into.human += 1;
+      const text = typed.map(typedText).filter(Boolean).join("\n");
+      first ??= text;
+      if (at < visible) last = text;
+    } else if (message.role === "assistant" && replies(store, session, message)) into.assistant += 1;
+  }
+  const shown = messages.slice(0, visible);
+  const replying = shown.filter((one) => one.role === "assistant" && !one.summary).map((one) => one.id);
+  return {
+    session,
+    brief: false,
+    messages,
+    visible,
+    counts,
+    reverted,
+    toolCalls: countCalls ? store.countCalls(session, replying) : null,
+    compactions,
+    firstPrompt: prompt(first),
+    lastPrompt: prompt(last),
+    tail: tailOf(store, session, shown),
+    bad,
+  };
+}
+
+/** Of a session too old to be worth its messages: what its own row says. */
+export function briefFacts(session: SessionRow): SessionFacts {
+  return {
+    session,
+    brief: true,
+    messages: [],
+    visible: 0,
+    counts: { human: 0, assistant: 0 },
+    reverted: { human: 0, assistant: 0 },
+    toolCalls: null,
+    compactions: 0,
+    firstPrompt: null,
+    lastPrompt: null,
+    tail: { ...NEW_TAIL, evidence: "only its own row was read", time: session.updatedAt },
+    bad: 0,
+  };
+}
+
+function prompt(text: string | null): string | null {
+  const line = text === null ? "" : cleanLine(text);
+  return line === "" ? null : line;
+}
+
+/** Rows from the reverted message on stay until the next prompt: they are hidden (agents.md §4.3). */
+function visibleOf(session: SessionRow, messages: readonly MessageRow[]): number {
+  const { revert } = session;
+  if (revert === null) return messages.length;
+  const at = messages.findIndex((message) => message.id === revert.message);
+  // Only the later parts of that message were taken back.
+  if (at >= 0) return revert.part === null ? at : at + 1;
+  const after = messages.findIndex((message) => message.id > revert.message);
+  return after < 0 ? messages.length : after;
+}
+
+export function hasTokens(tokens: StoredTokens | null): tokens is StoredTokens {
+  return tokens !== null && tokens.input + tokens.output + tokens.reasoning + tokens.cacheRead + tokens.cacheWrite > 0;
+}
+
+function replies(store: SessionStore, session: SessionRow, message: MessageRow): boolean {
+  if (message.tokens !== null && message.tokens.output > 0) return true;
+  return store.parts(session, message.id, 200).some(says);
+}
+
+/** How the visible part ends (agents.md §4.4). */
+function tailOf(store: SessionStore, session: SessionRow, messages: readonly MessageRow[]): Tail {
+  const last = messages.findLast((message) => message.role === "user" || message.role === "assistant");
+  const time = last === undefined ? null : Math.max(last.createdAt, last.completedAt ?? 0);
+  const end = (state: Tail["state"], evidence: string, text: string | null = null): Tail => {
+    return { state, evidence, text, time, calls: [] };
+  };
+  const recorded = idleTail(session, messages);
+  if (recorded !== null) return recorded;
+  if (last === undefined) return NEW_TAIL;
+  if (last.role === "user") return end("open", "the last prompt has no reply");
+  if (last.error !== null) {
+    const { name, message } = last.error;
+    if (isAbort(name)) return end("interrupted", "the last reply was aborted");
+    return end("error", `the last reply ended with ${cleanLine(name).slice(0, 80)}`, message ?? name);
+  }
+  const calls = openCalls(store.parts(session, last.id, 4000));
+  if (calls.length > 0) return { ...end("open", "calls have no results"), calls };
+  if (last.completedAt === null) return end("open", "the last reply is not finished");
+  return end("over", "the last reply is finished");
+}
+
+export function isAbort(name: string): boolean {
+  return name === "MessageAbortedError" || name === "aborted";
+}
+
+/** Version 2 writes how a session came to rest; a newer prompt makes that history. */
+function idleTail(session: SessionRow, messages: readonly MessageRow[]): Tail | null {
+  const { idleAt, outcome, suspendedAt } = session;
+  const asked = messages.findLast((message) => message.role === "user")?.createdAt ?? 0;
+  const end = (state: Tail["state"], evidence: string, time: number, text: string | null = null): Tail => {
+    return { state, evidence, text, time, calls: [], recorded: true };
+  };
+  if (suspendedAt !== null && suspendedAt >= Math.max(asked, idleAt ?? 0)) {
+    return end("interrupted", "OpenCode recorded that it was suspended", suspendedAt);
+  }
+  if (idleAt === null || outcome === null || idleAt < asked) return null;
+  const evidence = `OpenCode recorded that it ${cleanLine(outcome).slice(0, 40)}`;
+  if (outcome === "failed") {
+    const error = messages.findLast((message) => message.error !== null)?.error ?? null;
+    return end("error", evidence, idleAt, session.idleError ?? error?.message ?? error?.name ?? null);
+  }
+  if (outcome === "interrupted") return end("interrupted", evidence, idleAt);
+  return outcome === "succeeded" ? end("over", evidence, idleAt) : null;
+}
+
+function openCalls(parts: readonly Part[]): OpenCall[] {
+  return parts.flatMap((part) => {
+    const state = objectField(part.fields, "state");
+    const status = textField(state, "status");
+    if (part.type !== "tool" || (status !== "pending" && status !== "running")) return [];
+    const name = textField(part.fields, "tool") ?? "?";
+    const input = field(state, "input");
+    const summary = cutCodePoints(callSummary(name, input), 200);
+    const question = name === "question" ? questionOf(input, summary) : null;
+    return [{ id: textField(part.fields, "callID") ?? part.id, name, summary, question }];
+  });
+}
+
+function questionOf(input: unknown, otherwise: string): string {
+  const fields = fieldsOf(input);
+  const first = fieldsOf(listField(fields, "questions")[0]);
+  const asked = textField(first, "question") ?? textField(fields, "question");
+  return asked === null ? otherwise : cutCodePoints(cleanLine(asked), 200);
+}

@@ -1,0 +1,185 @@
+import { parsed, partOf } from "./part-fields.ts";
+import type { MessageRow, Part, SessionRow, SessionStore, StoredTokens } from "./rows.ts";
+import { sessionRows } from "./session-rows.ts";
+import { allRows, columnsOf, countOf, firstRow, numberOf, type SqlRow, textOf } from "./sql.ts";
+import type { DatabaseSync } from "./sqlite.ts";
+
+/** Above this a part is taken apart by SQLite, and only what is shown comes here. */
+const BIG_PART = 256 * 1024;
+const MOST_ERROR = 500;
+
+/** The tables `session`, `message` and `part` (agents.md §4.2). */
+export class V1Store implements SessionStore {
+  readonly generation = "v1";
+  readonly #database: DatabaseSync;
+  readonly #path: string;
+  readonly #there: boolean;
+  #counts: Map<string, number> | null = null;
+
+  constructor(database: DatabaseSync, path: string) {
+    this.#database = database;
+    this.#path = path;
+    this.#there = columnsOf(database, "message").has("data") && columnsOf(database, "part").has("data");
+  }
+
+  sessions(): SessionRow[] {
+    return this.#there ? sessionRows(this.#database, "session", this.#path) : [];
+  }
+
+  mark(session: SessionRow): string {
+    this.#counts ??= new Map(
+      allRows(this.#database, "select session_id, count(*) as n from message group by session_id").map((row) => [
+        textOf(row, "session_id") ?? "",
+        countOf(row, "n"),
+      ]),
+    );
+    return String(this.#counts.get(session.id) ?? 0);
+  }
+
+  sharpMark(session: SessionRow): string {
+    const sql = "select count(*) as n, max(time_updated) as t from message where session_id = ?";
+    const messages = firstRow(this.#database, sql, session.id);
+    const last = allRows(
+      this.#database,
+      "select id from message where session_id = ? order by time_created desc, id desc limit 3",
+      session.id,
+    );
+    const parts = last.map((row) => {
+      const of =
+        "select count(*) as n, max(time_updated) as t, sum(octet_length(data)) as b from part where message_id = ?";
+      return JSON.stringify(firstRow(this.#database, of, textOf(row, "id") ?? ""));
+    });
+    return `${JSON.stringify(messages)}${parts.join("")}`;
+  }
+
+  weight(session: SessionRow): number {
+    const sql = "select sum(octet_length(data)) as n from message where session_id = ?";
+    return countOf(firstRow(this.#database, sql, session.id) ?? {}, "n");
+  }
+
+  messages(session: SessionRow): { rows: MessageRow[]; bad: number } {
+    // A row that is no JSON would fail the whole query: it costs itself only.
+    const found = allRows(
+      this.#database,
+      `select id, time_created, time_updated, ok,
+        json_extract(d, '$.role') as role, json_extract(d, '$.time.created') as created,
+        json_extract(d, '$.time.completed') as completed,
+        coalesce(json_extract(d, '$.providerID'), json_extract(d, '$.model.providerID')) as provider,
+        coalesce(json_extract(d, '$.modelID'), json_extract(d, '$.model.modelID')) as model,
+        json_type(d, '$.tokens') as has_tokens,
+        json_extract(d, '$.tokens.input') as input, json_extract(d, '$.tokens.output') as output,
+        json_extract(d, '$.tokens.reasoning') as reasoning, json_extract(d, '$.tokens.cache.read') as cache_read,
+        json_extract(d, '$.tokens.cache.write') as cache_write, json_extract(d, '$.cost') as cost,
+        json_extract(d, '$.error.name') as error_name,
+        substr(json_extract(d, '$.error.data.message'), 1, ${MOST_ERROR}) as error_message,
+        json_type(d, '$.summary') = 'true' as summary
+      from (select id, time_created, time_updated, json_valid(data) as ok,
+        case when json_valid(data) then data else '{}' end as d
+        from message where session_id = ? order by time_created, id)`,
+      session.id,
+    );
+    const rows = found.flatMap((row) => messageOf(row) ?? []);
+    return { rows, bad: found.length - rows.length };
+  }
+
+  parts(_session: SessionRow, message: string, most?: number): Part[] {
+    const rows = allRows(
+      this.#database,
+      `select id, time_updated, octet_length(data) as bytes,
+        case when octet_length(data) <= ? then data end as data from part where message_id = ? order by id`,
+      most === undefined ? Number.MAX_SAFE_INTEGER : BIG_PART,
+      message,
+    );
+    return rows.flatMap((row) => {
+      const id = textOf(row, "id") ?? "";
+      const mark = `${numberOf(row, "time_updated") ?? 0}.${countOf(row, "bytes")}`;
+      if (textOf(row, "data") === null && most !== undefined)
+        return this.#bigPart(id, mark, most, countOf(row, "bytes"));
+      const fields = parsed(textOf(row, "data"));
+      return fields === null ? [] : [partOf(id, fields, mark, most)];
+    });
+  }
+
+  countCalls(_session: SessionRow, messages: readonly string[]): number {
+    let calls = 0;
+    for (const message of messages) {
+      // What is bigger than any text or thought in a reply is a call's output.
+      const sql = `select count(*) as n from part where message_id = ? and
+        case when octet_length(data) > ${BIG_PART} then 1 when json_valid(data) then json_extract(data, '$.type') = 'tool' else 0 end`;
+      calls += countOf(firstRow(this.#database, sql, message) ?? {}, "n");
+    }
+    return calls;
+  }
+
+  #bigPart(id: string, mark: string, most: number, bytes: number): Part[] {
+    const row = firstRow(
+      this.#database,
+      `select json_extract(d, '$.type') as type, substr(json_extract(d, '$.text'), 1, ?) as text,
+        json_extract(d, '$.synthetic') as synthetic, json_extract(d, '$.tool') as tool,
+        json_extract(d, '$.callID') as callID, json_extract(d, '$.mime') as mime,
+        json_extract(d, '$.filename') as filename, json_extract(d, '$.state.status') as status,
+        substr(json_extract(d, '$.state.input'), 1, ?) as input, substr(json_extract(d, '$.state.output'), 1, ?) as output,
+        substr(json_extract(d, '$.state.error'), 1, ?) as error
+      from (select case when json_valid(data) then data else '{}' end as d from part where id = ?)`,
+      most,
+      most,
+      most,
+      most,
+      id,
+    );
+    if (row === null || textOf(row, "type") === null) return [];
+    const input = textOf(row, "input");
+    const fields = {
+      type: textOf(row, "type"),
+      text: textOf(row, "text"),
+      synthetic: numberOf(row, "synthetic") === 1,
+      mime: textOf(row, "mime"),
+      filename: textOf(row, "filename"),
+      tool: textOf(row, "tool"),
+      callID: textOf(row, "callID"),
+      state: {
+        status: textOf(row, "status"),
+        input: parsed(input) ?? input,
+        output: textOf(row, "output"),
+        error: textOf(row, "error"),
+      },
+    };
+    const part = partOf(id, fields, mark, most);
+    const kept = (fields.text ?? "").length + (fields.state.output ?? "").length + (input ?? "").length;
+    return [{ ...part, clipped: Math.max(0, bytes - kept) }];
+  }
+}
+
+function messageOf(row: SqlRow): MessageRow | null {
+  const id = textOf(row, "id");
+  const role = textOf(row, "role");
+  if (id === null || role === null) return null;
+  const createdAt = numberOf(row, "created") ?? numberOf(row, "time_created") ?? 0;
+  const errorName = textOf(row, "error_name");
+  return {
+    id,
+    seq: 0,
+    role,
+    createdAt,
+    updatedAt: numberOf(row, "time_updated") ?? createdAt,
+    completedAt: numberOf(row, "completed"),
+    provider: textOf(row, "provider"),
+    model: textOf(row, "model"),
+    tokens: rowTokens(row),
+    cost: numberOf(row, "cost"),
+    error: errorName === null ? null : { name: errorName, message: textOf(row, "error_message") },
+    summary: numberOf(row, "summary") === 1,
+  };
+}
+
+/** Tokens of a message row, whichever generation's query it came from. null: none were recorded. */
+export function rowTokens(row: SqlRow): StoredTokens | null {
+  if (textOf(row, "has_tokens") !== "object") return null;
+  return {
+    input: countOf(row, "input"),
+    output: countOf(row, "output"),
+    reasoning: countOf(row, "reasoning"),
+    cacheRead: countOf(row, "cache_read"),
+    cacheWrite: countOf(row, "cache_write"),
+  };
+}

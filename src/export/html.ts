@@ -46,7 +46,8 @@ export async function* htmlChunks(
 }
 
 function layout(part: EntryPart, entry: Entry): string {
-  const time = entry.time === null ? "" : ` <time datetime="${escaped(entry.time)}">${escaped(entry.time)}</time>`;
+  const when = escaped(cleanLine(entry.time ?? ""));
+  const time = when === "" ? "" : ` <time datetime="${when}">${when}</time>`;
   const title = `${escaped(part.title)}${time}`;
   const open = `class="${part.role}" id="e${entry.n}"`;
   // A browser drops one line break right after <pre>.

@@ -20,7 +20,7 @@ export async function* markdownChunks(
 }
 
 function layout(part: EntryPart, time: string | null): string {
-  const title = `${escaped(part.title)}${time === null ? "" : ` · ${time}`}`;
+  const title = `${escaped(part.title)}${time === null ? "" : ` · ${escaped(cleanLine(time))}`}`;
   switch (part.shape) {
     case "words":
       return `## ${title}\n\n${embeddedMarkdown(part.text)}`;

@@ -50,7 +50,7 @@ function asJson(settings: readonly Setting[], path: string, there: boolean): str
 function inWords(settings: readonly Setting[], path: string, there: boolean): string {
   const names = Math.max(...settings.map((one) => one.name.length));
   const rows = settings.map((one) => {
-    const value = one.value === undefined ? "(as things are)" : JSON.stringify(one.value);
+    const value = one.value === undefined ? "not set" : JSON.stringify(one.value);
     const from = one.where === null ? one.from : cleanLine(one.where);
     return `${cleanLine(one.name).padEnd(names)}  ${cleanLine(value)}  (${from})`;
   });

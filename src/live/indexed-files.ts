@@ -42,6 +42,12 @@ export class IndexedFoldedFiles implements FoldedFiles {
     await Promise.all([...this.#indexes.values()].map((index) => index.save().catch(() => undefined)));
   }
 
+  /** The first reading is over: saves it, and lets go of what only a start needs. */
+  async settle(): Promise<void> {
+    await this.save();
+    for (const index of this.#indexes.values()) index.release();
+  }
+
   async close(): Promise<void> {
     await this.save();
     this.#pool.close();

@@ -126,7 +126,7 @@ export class Live {
       one.reader.onLive?.((delta) => this.#commit(one, delta));
     }
     await this.scan(sink);
-    void this.#files.save();
+    void this.#files.settle();
     this.#watcher.add(this.#running.flatMap((one) => one.reader.watched()));
     this.#probeLater();
   }

@@ -16,8 +16,11 @@ const LF = 0x0a;
  */
 export class FoldIndex {
   readonly #path: string;
-  readonly #lines = new Map<string, Buffer>();
+  #lines = new Map<string, Buffer>();
+  /** Were the lines let go, so that a save has to read them again? */
+  #released = false;
   readonly #changed = new Map<string, Folded<unknown>>();
+  readonly #deleted = new Set<string>();
   #dirty = false;
 
   private constructor(path: string) {
@@ -51,17 +54,30 @@ export class FoldIndex {
 
   set(path: string, folded: Folded<unknown>): void {
     this.#changed.set(path, folded);
+    this.#deleted.delete(path);
     this.#dirty = true;
   }
 
   delete(path: string): void {
-    this.#dirty = this.#lines.delete(path) || this.#changed.delete(path) || this.#dirty;
+    this.#lines.delete(path);
+    this.#changed.delete(path);
+    this.#deleted.add(path);
+    this.#dirty = true;
+  }
+
+  /** Lets go of the lines that were read at the start, once every file has asked for its own. */
+  release(): void {
+    this.#lines = new Map();
+    this.#released = true;
   }
 
   /** Writes what changed; the whole file is replaced at once. Does nothing when nothing changed. */
   async save(): Promise<void> {
     if (!this.#dirty) return;
     this.#dirty = false;
+    if (this.#released) this.#load();
+    for (const path of this.#deleted) this.#lines.delete(path);
+    this.#deleted.clear();
     for (const [path, folded] of this.#changed) {
       if (path.includes("\t") || path.includes("\n")) continue;
       const state = Buffer.from(JSON.stringify(folded));
@@ -71,6 +87,7 @@ export class FoldIndex {
     mkdirSync(join(this.#path, ".."), { recursive: true, mode: 0o700 });
     const parts: Buffer[] = [Buffer.from(HEAD)];
     for (const line of this.#lines.values()) parts.push(line, Buffer.from("\n"));
+    if (this.#released) this.#lines = new Map();
     await replaceFile(this.#path, Buffer.concat(parts), { mode: 0o600 });
   }
 

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { CannotOpen, openRegular } from "../files/open.ts";
 import { replaceFile } from "../files/publish.ts";
-import type { Snapshot } from "../session/snapshot.ts";
+import { byNewest, type Snapshot } from "../session/snapshot.ts";
 
 /** Raise it when a snapshot's shape changes. */
 const HEAD = "forktail snapshots 1 ";
+const MOST = 500;
 
 /**
  * The sessions as they were when forktail was last left, so that a start shows them at once, before anything is read. They are
@@ -37,8 +38,10 @@ export class SnapshotCache {
     }
   }
 
+  /** Keeps the newest: the first screens. The rest is there before anybody has scrolled to it. */
   async save(snapshots: Iterable<Snapshot>): Promise<void> {
-    const body = Buffer.from(JSON.stringify([...snapshots]));
+    const newest = [...snapshots].sort(byNewest).slice(0, MOST);
+    const body = Buffer.from(JSON.stringify(newest));
     mkdirSync(join(this.#path, ".."), { recursive: true, mode: 0o700 });
     const head = Buffer.from(`${HEAD}${crc32(body).toString(16)}\n`);
     await replaceFile(this.#path, Buffer.concat([head, body]), { mode: 0o600 });

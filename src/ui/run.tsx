@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { render, useApp } from "ink";
 import { useEffect } from "react";
 import type { Workplace } from "../commands/context.ts";
+import { shrinkHeap } from "../live/shrink-heap.ts";
 import { SnapshotCache } from "../memory/snapshot-cache.ts";
 import { now } from "../probe/clock.ts";
 import type { ResumeCommand } from "../session/snapshot.ts";
@@ -19,6 +20,8 @@ import { resolveTheme } from "./theme.ts";
 /** Frames a second at most: tmux before 3.5 shows every one of them half-drawn. */
 const MOST_FPS = 20;
 const MINUTE = 60_000;
+/** The first screens are drawn and the index is saved by then. */
+const SHRINK_AFTER_MS = 3000;
 
 export interface RunOptions {
   stdin?: NodeJS.ReadStream;
@@ -95,7 +98,10 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   const cache = new SnapshotCache(memory.directory);
   sink.remember(cache.load(new Set(place.roots.map((root) => root.path))));
   await memory.compact();
-  live.start(sink).catch((error: unknown) => screen.say(error instanceof Error ? error.message : String(error), "bad"));
+  live
+    .start(sink)
+    .then(() => setTimeout(shrinkHeap, SHRINK_AFTER_MS).unref())
+    .catch((error: unknown) => screen.say(error instanceof Error ? error.message : String(error), "bad"));
 
   const code = await left;
   clearInterval(minute);

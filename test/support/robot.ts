@@ -68,6 +68,8 @@ export class Robot {
   readonly #output: FakeOutput;
   readonly #ink: Instance;
   #drawn = 0;
+  /** What ended the screen by itself. */
+  #crash: Error | null = null;
 
   constructor(element: ReactElement, { cols = 80, rows = 24 }: RobotOptions = {}) {
     this.terminal = new VirtualTerminal(cols, rows, { lineDiscipline: true });
@@ -86,6 +88,9 @@ export class Robot {
         if (this.#output.writableLength + this.bytes > this.#drawn) this.frames += 1;
         this.#drawn = this.#output.writableLength + this.bytes;
       },
+    });
+    this.#ink.waitUntilExit().catch((error: unknown) => {
+      this.#crash = error instanceof Error ? error : new Error(String(error));
     });
   }
 
@@ -172,6 +177,7 @@ export class Robot {
   }
 
   #mustFit(): void {
+    if (this.#crash) throw this.#crash;
     const misfit = this.terminal.misfit();
     if (misfit !== null) throw new Error(`${misfit}:\n${this.terminal.framed()}`);
   }

@@ -13,6 +13,7 @@ const one: ListRow = {
   pinned: false,
   alias: null,
   hits: [],
+  tags: "",
 };
 const sessions = (count: number): ListRow[] => Array.from({ length: count }, () => one);
 

@@ -3,7 +3,7 @@ import { CannotOpen, fileWork, openRegular } from "../files/open.ts";
 import { type ByteFinder, byteFinder } from "./byte-finder.ts";
 import type { RawPatterns } from "./raw-patterns.ts";
 
-const CHUNK = 512 * 1024;
+const CHUNK = 256 * 1024;
 
 export interface Scanned {
   /** May this file hold the needles? A file that cannot be read may: its reader will say what is wrong. */

@@ -86,6 +86,10 @@ export class Live {
     return running.reader;
   }
 
+  get roots(): readonly Root[] {
+    return this.#options.roots;
+  }
+
   get evidence(): Evidence {
     return this.#evidence;
   }

@@ -1,4 +1,5 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
+import type { Conflict } from "../session/conflicts.ts";
 import type { SessionKey } from "../session/key.ts";
 import type { Problem } from "../session/problem.ts";
 import type { Snapshot } from "../session/snapshot.ts";
@@ -11,6 +12,8 @@ export interface ForktailState {
   /** By source. */
   problems: ReadonlyMap<string, readonly Problem[]>;
   troubles: readonly WatchTrouble[];
+  /** Sessions in each other's way. */
+  conflicts: readonly Conflict[];
   /** The first reading is not over yet: lists are incomplete, and say so. */
   scanning: boolean;
   /** Revision of our own memory (pins, superseded …): rows are made anew when it grows. */
@@ -27,6 +30,7 @@ export function newStore(clock: number): Store {
     sessions: new Map(),
     problems: new Map(),
     troubles: [],
+    conflicts: [],
     scanning: true,
     memoryRevision: 0,
     clock,

@@ -24,6 +24,8 @@ export interface ViewState {
   open: OpenView | null;
   overlay: Overlay | null;
   toast: Toast | null;
+  /** Does the terminal have the person's eyes? True until it first says otherwise. */
+  focused: boolean;
 }
 
 export interface OpenView {
@@ -113,5 +115,6 @@ export function initialView(): ViewState {
     open: null,
     overlay: null,
     toast: null,
+    focused: true,
   };
 }

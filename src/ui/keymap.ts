@@ -1,6 +1,7 @@
 import { cycleGroup, cycleSort, organise, toggleAll, togglePin, toggleScope } from "./controllers/arranging.ts";
 import { copyMenu } from "./controllers/copying.ts";
-import { nextThatNeedsMe, openContents, openInbox, showWhy } from "./controllers/finding.ts";
+import { exportMenu } from "./controllers/exporting.ts";
+import { askSearchAll, nextThatNeedsMe, openContents, openDigest, openInbox, showWhy } from "./controllers/finding.ts";
 import { forkHere, undoRevertHere } from "./controllers/forking.ts";
 import { chooseResumePlace, openInEditor, resumeSession } from "./controllers/resuming.ts";
 import { actionMenu, openRow } from "./controllers/source-actions.ts";
@@ -443,6 +444,31 @@ export const KEYMAP: readonly KeyCommand[] = [
     where: ["transcript"],
     footer: 6,
     run: (s) => openContents(s),
+  },
+  {
+    id: "screen.digest",
+    keys: ["D"],
+    title: "digest",
+    help: "what happened while you looked elsewhere",
+    where: EVERYWHERE,
+    run: (s) => openDigest(s),
+  },
+  {
+    id: "session.export",
+    keys: ["X"],
+    title: "export",
+    help: "write the transcript as Markdown, HTML or JSON",
+    where: EVERYWHERE,
+    disabled: needsSession,
+    run: (s) => exportMenu(s),
+  },
+  {
+    id: "search.all",
+    keys: ["ctrl+g"],
+    title: "search all",
+    help: "full text over all sessions, tool output too (// does the same)",
+    where: EVERYWHERE,
+    run: (s) => askSearchAll(s),
   },
   {
     id: "session.organise",

@@ -8,10 +8,10 @@ import { now } from "../probe/clock.ts";
 import type { ResumeCommand } from "../session/snapshot.ts";
 import { cleanLine } from "../session/untrusted.ts";
 import { feed } from "../store/feed.ts";
-import { newStore, type Store } from "../store/store.ts";
+import { newStore } from "../store/store.ts";
 import { GROUPS, SORTS } from "../store/view.ts";
 import { App } from "./app.tsx";
-import { countStatuses } from "./header.tsx";
+import { Attendance } from "./attendance.ts";
 import { keymapOf } from "./keymap.ts";
 import { Screen, type Terminal } from "./screen.ts";
 import { TerminalModes } from "./terminal-modes.ts";
@@ -90,7 +90,7 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   );
   modes.enter();
   const ended = endings(leave);
-  const untitle = followTitle(store, screen, modes);
+  const attendance = new Attendance(screen, modes, (text) => stdout.write(text));
   for (const text of [problem, ...problems, options.greeting]) if (text) screen.say(text);
   const minute = setInterval(() => store.setState({ clock: now(env) }), MINUTE);
   minute.unref();
@@ -108,7 +108,7 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   sink.flush();
   if (!store.getState().scanning) await cache.save(store.getState().sessions.values()).catch(() => undefined);
   screen.close();
-  untitle();
+  await attendance.close();
   modes.leave();
   instance.unmount();
   await instance.waitUntilExit().catch(() => undefined);
@@ -117,21 +117,6 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   const words = ended.words();
   if (words !== null) process.stderr.write(`forktail: ${cleanLine(words)}\n`);
   return code;
-}
-
-/** Keeps the window's title telling who needs the person. */
-function followTitle(store: Store, screen: Screen, modes: TerminalModes): () => void {
-  const tell = (): void => {
-    const counts = countStatuses(screen.rows().keys.flatMap((key) => screen.snapshot(key) ?? []));
-    const needing = (counts.get("needs-input") ?? 0) + (counts.get("failed") ?? 0);
-    const working = counts.get("working") ?? 0;
-    const parts = [needing > 0 ? `▲${needing}` : "", working > 0 ? `●${working}` : ""].filter((part) => part !== "");
-    modes.title(["forktail", ...parts].join(" "));
-  };
-  tell();
-  return store.subscribe((state, before) => {
-    if (state.sessions !== before.sessions || state.memoryRevision !== before.memoryRevision) tell();
-  });
 }
 
 /** Hands Ink's way of lending the terminal out of React. */

@@ -1,5 +1,8 @@
 import type { ActionContext } from "../actions/fork.ts";
 import type { Config } from "../memory/config.ts";
+import { now } from "../probe/clock.ts";
+import { type Attention, attention } from "../session/attention.ts";
+import { type DigestLine, digest } from "../session/digest.ts";
 import type { Opens } from "../session/document.ts";
 import type { Entry } from "../session/entry.ts";
 import { joinedKeys, joinSessions } from "../session/join.ts";
@@ -34,6 +37,8 @@ export type PlaceName = "list" | "transcript" | "document";
 export const SIDE_BY_SIDE_FROM = 100;
 const PREVIEW_WAIT_MS = 60;
 const TOAST_MS = 6000;
+/** Looking away for less is no absence. */
+const AWAY_MS = 60_000;
 
 /**
  * What the keys do: changes the view, or calls an action. Reads the state as it is when it is called, never one captured at
@@ -48,10 +53,12 @@ export class Screen {
   readonly #rows: (state: ReturnType<Store["getState"]>) => ListRows;
   /** Where the list's rows are on the screen, as last drawn: what a click hits. */
   list: { width: number; keyAt(row: number): SessionKey | null } = { width: 0, keyAt: () => null };
-  /** Does the terminal have the person's eyes? Unknown until it first reports. */
-  #focused = true;
+  /** The sessions as they were when the person looked away, and when that was (ms since 1970). */
+  #left: { sessions: ReadonlyMap<SessionKey, Snapshot>; at: number } | null = null;
   #pane: { pane: Pane; open: OpenView; snapshot: Snapshot | null } | null = null;
   #paneListeners = new Set<() => void>();
+  /** What happened while the person was away the last time. */
+  away: DigestLine[] = [];
   #columns = 80;
   /** Has the person moved the selection yet? */
   #chose = false;
@@ -98,9 +105,21 @@ export class Screen {
     return joinSessions(this.store.getState().sessions).sessions.get(key) ?? null;
   }
 
+  /** Who wants the person, among the sessions that the list may show. */
+  attention(): Attention {
+    const { memory, env } = this.context;
+    const shown = [...joinSessions(this.store.getState().sessions).sessions.values()].filter(
+      ({ key }) =>
+        memory.get("superseded", key) === null &&
+        memory.get("withdrawn", key) === null &&
+        memory.get("hidden", key) === null,
+    );
+    return attention(shown, { snoozed: (key) => memory.get("snoozed", key), now: now(env) });
+  }
+
   /** The session the person is looking at right now: open, and the terminal has their eyes. */
   watching(): SessionKey | null {
-    return this.#focused ? (this.view.open?.key ?? null) : null;
+    return this.view.focused ? (this.view.open?.key ?? null) : null;
   }
 
   pane(): Pane | null {
@@ -140,7 +159,7 @@ export class Screen {
     switch (kind) {
       case "focus-in":
       case "focus-out":
-        this.#focused = kind === "focus-in";
+        this.#look(kind === "focus-in");
         return true;
       case "wheel-up":
       case "wheel-down":
@@ -153,6 +172,19 @@ export class Screen {
         return true;
       default:
         return false;
+    }
+  }
+
+  /** The person looks away, or back: then what happened meanwhile is offered. */
+  #look(focused: boolean): void {
+    if (focused === this.view.focused) return;
+    this.set({ focused });
+    const joined = joinSessions(this.store.getState().sessions).sessions;
+    const at = now(this.context.env);
+    if (!focused) this.#left = { sessions: joined, at };
+    else if (this.#left && at - this.#left.at >= AWAY_MS) {
+      this.away = digest(this.#left.sessions, joined);
+      if (this.away.length > 0) this.say(`while you were away: ${this.away.length} sessions changed · D shows what`);
     }
   }
 

@@ -1,13 +1,13 @@
 import { Text } from "ink";
 import { createElement, memo, useContext } from "react";
-import { STATUSES, type StatusName } from "../session/status.ts";
+import { STATUSES } from "../session/status.ts";
 import { Appearance } from "./appearance.ts";
 import type { Span } from "./text/line.ts";
 import { lookOf, type TextLook, type Theme } from "./theme.ts";
+import type { TonedSpan } from "./toned.ts";
 
 interface Props {
-  /** A span that shows a status takes that status's colour in place of its style's. */
-  line: readonly (Span & { tone?: StatusName })[];
+  line: readonly TonedSpan[];
 }
 
 /** One row of the screen, already cut to its width. Drawn again only when it is another line. */
@@ -20,7 +20,7 @@ export const StyledLine = memo(function StyledLine({ line }: Props) {
   return createElement(Text, { wrap: "truncate-end" }, ...spans);
 });
 
-function look(piece: Span & { tone?: StatusName }, theme: Theme): TextLook {
+function look(piece: TonedSpan, theme: Theme): TextLook {
   return piece.tone ? theme.tones[STATUSES[piece.tone].tone] : lookOf(piece, theme);
 }
 

@@ -1,13 +1,13 @@
+import { keepSession } from "../../actions/keep.ts";
 import { now } from "../../probe/clock.ts";
+import { expiresIn } from "../../session/expiry.ts";
 import type { SessionKey } from "../../session/key.ts";
+import { isSnoozed, snoozeFact } from "../../session/snooze.ts";
 import { GROUPS, type MenuItem, SORTS } from "../../store/view.ts";
 import type { Screen } from "../screen.ts";
+import { age } from "../text/amounts.ts";
 
 const SNOOZE_MS = 60 * 60_000;
-
-export function snoozedUntil(screen: Screen, key: SessionKey): string | null {
-  return screen.context.memory.get("snoozed", key);
-}
 
 export function cycleSort(screen: Screen): void {
   const sort = SORTS[(SORTS.indexOf(screen.view.sort) + 1) % SORTS.length] ?? "updated";
@@ -30,12 +30,15 @@ export function toggleAll(screen: Screen): void {
   );
 }
 
+/** Quiet for an hour, or awake again; another status or another question wakes it early. */
 export function snooze(screen: Screen, key: SessionKey): void {
-  const asleep = snoozedUntil(screen, key) !== null;
-  const until = new Date(now(screen.context.env) + SNOOZE_MS).toISOString();
-  screen.context.memory.set("snoozed", key, asleep ? null : until);
+  const { memory, env } = screen.context;
+  const snapshot = screen.snapshot(key);
+  if (!snapshot) return;
+  const asleep = isSnoozed(snapshot, memory.get("snoozed", key), now(env));
+  memory.set("snoozed", key, asleep ? null : snoozeFact(snapshot, now(env) + SNOOZE_MS));
   screen.memoryChanged();
-  screen.say(asleep ? "awake again" : "snoozed for an hour");
+  screen.say(asleep ? "awake again" : "snoozed for an hour, or until it asks something else");
 }
 
 /** Rename, tag, note, hide, snooze: all in our own memory, never in the tool's files. */
@@ -60,6 +63,8 @@ export function organise(screen: Screen): void {
       }),
   });
   const hidden = memory.get("hidden", key) !== null;
+  const asleep = isSnoozed(session, memory.get("snoozed", key), now(screen.context.env));
+  const expires = expiresIn(session, now(screen.context.env));
   const items: MenuItem[] = [
     ask("name it (ours; empty takes it back)", memory.get("name", key) ?? "", (text) =>
       memory.set("name", key, text || null),
@@ -69,7 +74,7 @@ export function organise(screen: Screen): void {
     ),
     ask("note", memory.get("note", key) ?? "", (text) => memory.set("note", key, text || null)),
     {
-      label: snoozedUntil(screen, key) === null ? "snooze for an hour" : "wake up",
+      label: asleep ? "wake up" : "snooze for an hour",
       run: () => snooze(screen, key),
     },
     {
@@ -81,6 +86,19 @@ export function organise(screen: Screen): void {
       },
     },
   ];
+  items.push({
+    label: "keep a compressed copy (forktail restore brings it back)",
+    ...(expires === null ? {} : { note: `its tool deletes it in ${age(expires)}` }),
+    run: () =>
+      screen.attempt(async () => {
+        const { unchanged, leftOut } = await keepSession(screen.context, session);
+        const missing = leftOut.length > 0 ? `; left out: ${leftOut.join(", ")}` : "";
+        screen.say(
+          `${unchanged ? "kept already, nothing new" : "kept"}${missing}`,
+          leftOut.length > 0 ? "bad" : "good",
+        );
+      }),
+  });
   screen.overlay({ type: "menu", title: "Organise (kept in forktail, not in the session)", items });
 }
 

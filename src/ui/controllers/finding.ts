@@ -1,50 +1,70 @@
+import { parseQuery, searchSessions } from "../../search/index.ts";
+import { nextWanting } from "../../session/attention.ts";
+import { digestText } from "../../session/digest.ts";
 import { joinSessions } from "../../session/join.ts";
 import type { SessionKey } from "../../session/key.ts";
-import type { Snapshot } from "../../session/snapshot.ts";
+import { byNewest, type Snapshot } from "../../session/snapshot.ts";
 import { cleanLine, titleLine } from "../../session/untrusted.ts";
 import type { Picker, PickerItem } from "../../store/view.ts";
 import { eachEntry } from "../each-entry.ts";
 import type { Screen } from "../screen.ts";
-import { ageOf } from "../text/amounts.ts";
-import { snooze, snoozedUntil } from "./arranging.ts";
+import { ageOf, money, tokens } from "../text/amounts.ts";
+import { snooze } from "./arranging.ts";
 
-/** To the next session that needs the person, the one that has waited longest first. */
+/** More are no help: the words have to be better. */
+const MOST_HITS = 500;
+
+/** To the next session that wants the person: questions before failures before finished work. */
 export function nextThatNeedsMe(screen: Screen): void {
-  const { view } = screen.store.getState();
-  const waiting = screen
-    .rows()
-    .keys.flatMap((key) => screen.snapshot(key) ?? [])
-    .filter((one) => one.status === "needs-input" || one.status === "failed")
-    .sort((a, b) => rank(a) - rank(b) || (a.updatedAt ?? "").localeCompare(b.updatedAt ?? ""));
-  if (waiting.length === 0) {
+  const { selected, focus } = screen.view;
+  const next = nextWanting(screen.attention().inbox, selected);
+  if (!next) {
     screen.say("no session needs you", "good");
     return;
   }
-  const at = waiting.findIndex((one) => one.key === view.selected);
-  const next = waiting[(at + 1) % waiting.length];
-  if (!next) return;
   screen.select(next.key);
-  if (view.focus === "detail") screen.set({ open: { key: next.key, view: "timeline", of: null, ref: null } });
+  if (focus === "detail") screen.openSession(next.key);
 }
 
 /** Everything that wants the person, with what is asked in full. */
 export function openInbox(screen: Screen): void {
-  const { sessions } = joinSessions(screen.store.getState().sessions);
-  const items = inboxOf(
-    screen.rows().keys.flatMap((key) => sessions.get(key) ?? []),
-    (key) => snoozedUntil(screen, key),
-  ).map(
-    (one): PickerItem => ({
-      label: cleanLine(screen.context.memory.get("name", one.key) ?? one.title),
-      note: ageOf(one.updatedAt, screen.store.getState().clock),
-      detail: one.activity ?? one.why[0] ?? "",
-      status: one.status,
-      run: () => screen.openSession(one.key),
-      aside: { title: "snooze", run: () => snooze(screen, one.key) },
+  const { inbox, snoozed } = screen.attention();
+  const items = inbox.map((one) => itemOf(screen, one));
+  const asleep = snoozed.length > 0 ? ` · ${snoozed.length} snoozed` : "";
+  screen.overlay({
+    type: "picker",
+    title: `inbox · Enter opens, x snoozes${asleep}`,
+    items,
+    typing: false,
+    busy: false,
+    empty: "Nobody needs you. Finished work that you have not seen appears here too.",
+  });
+}
+
+function itemOf(screen: Screen, one: Snapshot): PickerItem {
+  return {
+    label: cleanLine(screen.context.memory.get("name", one.key) ?? one.title),
+    note: ageOf(one.updatedAt, screen.store.getState().clock),
+    detail: one.activity ?? one.why[0] ?? "",
+    status: one.status,
+    run: () => screen.openSession(one.key),
+    aside: { title: "snooze", run: () => snooze(screen, one.key) },
+  };
+}
+
+/** What happened while the person looked elsewhere. */
+export function openDigest(screen: Screen): void {
+  const amounts = { tokens, cost: money };
+  const items = screen.away.map(
+    (line): PickerItem => ({
+      label: cleanLine(screen.context.memory.get("name", line.key) ?? line.title),
+      detail: digestText(line, amounts, { ascii: screen.ascii }),
+      ...(line.to === null ? {} : { status: line.to }),
+      run: () => screen.openSession(line.key),
     }),
   );
-  const empty = "Nobody needs you. Finished work that you have not seen appears here too.";
-  screen.overlay({ type: "picker", title: "inbox · Enter opens, x snoozes", items, typing: false, busy: false, empty });
+  const empty = "Nothing happened since this screen last lost the focus, or the terminal does not tell.";
+  screen.overlay({ type: "picker", title: "while you were away", items, typing: false, busy: false, empty });
 }
 
 /** Full text over every session: asks what for. */
@@ -58,8 +78,42 @@ export function askSearchAll(screen: Screen): void {
   });
 }
 
+/** Hits appear as they come, newest sessions first; Enter goes to the entry. Leaving the list stops the search. */
 export function searchAll(screen: Screen, text: string): void {
-  screen.say(`searching ${text}`);
+  const query = parseQuery(text);
+  const stop = new AbortController();
+  const picker = startPicker(screen, `search · ${cleanLine(text)}`, "Nothing holds this text.");
+  screen.attempt(async () => {
+    const sessions = [...joinSessions(screen.store.getState().sessions).sessions.values()].sort(byNewest);
+    const reader = (key: SessionKey) => screen.context.live.reader(key);
+    const hits = searchSessions({
+      sessions,
+      reader,
+      query,
+      limit: MOST_HITS,
+      perSession: 20,
+      signal: stop.signal,
+      env: screen.context.env,
+    });
+    for await (const found of hits) {
+      if (found.type === "progress") {
+        if (!picker.alive()) stop.abort();
+        continue;
+      }
+      const snapshot = screen.snapshot(found.key);
+      picker.add({
+        label: cleanLine(screen.context.memory.get("name", found.key) ?? snapshot?.title ?? found.key),
+        note: `${found.kind} ${ageOf(found.time, screen.store.getState().clock)}`,
+        detail: found.snippet,
+        run: () => {
+          screen.openSession(found.key);
+          screen.openTarget({ view: found.view, ref: found.ref, ...(found.of === null ? {} : { of: found.of }) });
+        },
+      });
+      if (!picker.alive()) stop.abort();
+    }
+    picker.done();
+  });
 }
 
 /** The prompts of the open transcript, to jump to. */
@@ -90,7 +144,11 @@ export function openContents(screen: Screen): void {
 }
 
 /** An overlay that fills while something looks; `add` is false once the person has left it. */
-function startPicker(screen: Screen, title: string, empty: string): { add(item: PickerItem): boolean; done(): void } {
+function startPicker(
+  screen: Screen,
+  title: string,
+  empty: string,
+): { add(item: PickerItem): boolean; alive(): boolean; done(): void } {
   let items: PickerItem[] = [];
   let shown: Picker = { type: "picker", title, items, typing: true, busy: true, empty };
   let last = 0;
@@ -109,6 +167,7 @@ function startPicker(screen: Screen, title: string, empty: string): { add(item: 
       last = performance.now();
       return put(true);
     },
+    alive: () => screen.view.overlay === shown,
     done: () => void put(false),
   };
 }
@@ -116,17 +175,4 @@ function startPicker(screen: Screen, title: string, empty: string): { add(item: 
 export function showWhy(screen: Screen): void {
   const session = screen.session();
   if (session) screen.overlay({ type: "why", key: session.key });
-}
-
-/** Who wants the person: questions before failures before finished work, those that wait longest first. */
-export function inboxOf(sessions: readonly Snapshot[], snoozedUntil: (key: SessionKey) => string | null): Snapshot[] {
-  const order = ["needs-input", "failed", "done"];
-  const place = (one: Snapshot): number => order.indexOf(one.status);
-  return sessions
-    .filter((one) => place(one) >= 0 && (snoozedUntil(one.key) ?? "") < (one.updatedAt ?? "~"))
-    .sort((a, b) => place(a) - place(b) || (a.updatedAt ?? "").localeCompare(b.updatedAt ?? ""));
-}
-
-function rank(snapshot: Snapshot): number {
-  return snapshot.status === "needs-input" ? 0 : 1;
 }

@@ -1,8 +1,10 @@
+import { expiresIn } from "../../session/expiry.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
-import { STATUSES, type StatusName } from "../../session/status.ts";
+import { STATUSES } from "../../session/status.ts";
 import { cleanLine } from "../../session/untrusted.ts";
-import { ageOf, money, tokens } from "../text/amounts.ts";
-import { cutLine, type Line, type Span, span, spread } from "../text/line.ts";
+import { age, ageOf, money, tokens } from "../text/amounts.ts";
+import { cutLine, type Line, span, spread } from "../text/line.ts";
+import { toned } from "../toned.ts";
 
 /** What a row of the list is drawn from; all of it plain, so that an equal row is not drawn again. */
 export interface SessionRowFacts {
@@ -24,9 +26,8 @@ export interface SessionRowFacts {
   frame: number;
 }
 
-/** A styled piece whose colour is the status's own. */
-export type ToneSpan = Span & { tone?: StatusName };
-
+/** A session that its tool deletes within this is marked. */
+const SOON_MS = 7 * 86_400_000;
 const SPINNER = ["◐", "◓", "◑", "◒"] as const;
 const ASCII_SPINNER = ["*", "+"] as const;
 
@@ -49,7 +50,7 @@ export function sessionLines(facts: SessionRowFacts): [Line, Line] {
   const head: Line = [
     gutter,
     span(indent),
-    toned(statusGlyph(snapshot, facts.frame, ascii), snapshot),
+    toned(statusGlyph(snapshot, facts.frame, ascii), snapshot.status),
     span(" "),
     ...pin,
     ...titleSpans(title, facts),
@@ -60,12 +61,12 @@ export function sessionLines(facts: SessionRowFacts): [Line, Line] {
   const word: Line = [
     span(facts.selected ? mark : " ", facts.selected ? "accent" : "text"),
     span(`${indent}  `),
-    toned(snapshot.status, snapshot),
+    toned(snapshot.status, snapshot.status),
     ...(snapshot.certainty === "guess" ? [span("?", "faint")] : []),
   ];
   const doing = beneath(snapshot);
   const said: Line = doing === "" ? word : [...word, span(" · ", "border"), span(doing, "faint")];
-  const second = width >= 56 ? spread(said, spent(snapshot, ascii), width) : cutLine(said, width);
+  const second = width >= 56 ? spread(said, spent(snapshot, facts.clock, ascii), width) : cutLine(said, width);
   return [first, second];
 }
 
@@ -92,16 +93,14 @@ function beneath(snapshot: Snapshot): string {
 }
 
 /** At the right edge of wide rows: agent, how full the context is, what it cost; – where the tool records nothing. */
-function spent(snapshot: Snapshot, ascii: boolean): Line {
+function spent(snapshot: Snapshot, clock: number, ascii: boolean): Line {
   const parts: string[] = [];
   if (snapshot.agent) parts.push(snapshot.agent);
   const { context, own } = snapshot;
   if (context?.limit) parts.push(`${Math.round((context.used / context.limit) * 100)}%`);
   if (own) parts.push(tokens(own.input + own.cacheRead + own.cacheWrite + own.output));
+  const expires = expiresIn(snapshot, clock);
+  if (expires !== null && expires < SOON_MS) parts.unshift(`${ascii ? "del" : "⌛"} ${age(expires)}`);
   if (own?.cost != null) parts.push(money(own.cost, own.costBasis, ascii));
   return [span(parts.join("  "), "faint")];
-}
-
-function toned(text: string, snapshot: Snapshot): ToneSpan {
-  return { text, style: "text", tone: snapshot.status };
 }

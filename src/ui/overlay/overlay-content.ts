@@ -8,6 +8,7 @@ import type { Screen } from "../screen.ts";
 import { type Line, lineWidth, span, spread } from "../text/line.ts";
 import { padEnd, textWidth } from "../text/width.ts";
 import { wrapSpans } from "../text/wrap.ts";
+import { toned } from "../toned.ts";
 
 /** What a list-like overlay can hold: a line, and whether it can be chosen. */
 export interface OverlayContent {
@@ -122,7 +123,7 @@ function pickerLine(item: PickerItem, chosen: boolean, width: number): Line {
   const mark: Line = [span(chosen ? " ❯ " : "   ", "accent")];
   if (item.status) {
     const row = STATUSES[item.status];
-    mark.push({ ...span(`${row.glyph} `), tone: item.status } as Line[number]);
+    mark.push(toned(`${row.glyph} `, item.status));
   }
   return spread(
     [...mark, span(item.label, chosen ? "strong" : "text")],
@@ -161,7 +162,7 @@ function helpLines(keymap: readonly KeyCommand[], screen: Screen, width: number)
   });
   const legend = Object.entries(STATUSES).flatMap(([name, row]) =>
     wrapSpans([span(row.meaning, "faint")], width, {
-      first: [{ ...span(` ${screen.ascii ? row.ascii : row.glyph} ${padEnd(name, 12)} `), tone: name } as Line[number]],
+      first: [toned(` ${screen.ascii ? row.ascii : row.glyph} ${padEnd(name, 12)} `, name)],
       rest: [span(" ".repeat(16))],
     }),
   );
@@ -173,7 +174,7 @@ function whyContent(key: string, screen: Screen, width: number): OverlayContent 
   if (!snapshot) return { title: "why", lines: [[span(" the session is gone", "faint")]] };
   const sure = snapshot.certainty === "guess" ? "a guess" : "recorded by the tool";
   const lines: Line[] = [
-    [{ ...span(` ${snapshot.status}`), tone: snapshot.status } as Line[number], span(`  ${sure}`, "faint")],
+    [toned(` ${snapshot.status}`, snapshot.status), span(`  ${sure}`, "faint")],
     ...(snapshot.native === null ? [] : wrapped(`the tool's own word: ${snapshot.native}`, width, "faint")),
     ...snapshot.why.flatMap((reason) => wrapped(`• ${reason}`, width, "text")),
     ...wrapped(STATUSES[snapshot.status].meaning, width, "faint"),
@@ -185,8 +186,9 @@ function whyContent(key: string, screen: Screen, width: number): OverlayContent 
 }
 
 function problemLines(screen: Screen, width: number): Line[] {
-  const { problems, troubles } = screen.store.getState();
+  const { problems, troubles, conflicts } = screen.store.getState();
   const lines = troubles.flatMap((trouble) => wrapped(trouble.message, width, "warn"));
+  for (const conflict of conflicts) lines.push(...wrapped(conflict.says, width, "warn"));
   for (const list of problems.values()) {
     for (const problem of list) lines.push(...wrapped(`${problem.source}: ${problem.message}`, width, "text"));
   }

@@ -2,7 +2,7 @@
 export const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/iu;
 
 /** `agent-<id>.jsonl`, beside the sessions (2.0.x) or below `<session>/subagents/`. */
-export const AGENT_FILE = /^agent-([A-Za-z0-9_-]{1,128})\.jsonl$/u;
+const AGENT_FILE = /^agent-([A-Za-z0-9_-]{1,128})\.jsonl$/u;
 
 /** What may name a row: anything else could not be an own key of a plain object without surprises. */
 const ROW_ID = /^(?!__proto__$)[A-Za-z0-9_.:-]{1,128}$/u;

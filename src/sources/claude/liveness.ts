@@ -32,7 +32,7 @@ export function isClaude(process: Process): boolean {
 }
 
 /** The session id on a command line: `--resume <id>`, `-r <id>`, `--session-id <id>`, with or without `=`. */
-export function idOnCommandLine(argv: readonly string[]): string | null {
+function idOnCommandLine(argv: readonly string[]): string | null {
   for (const [i, arg] of argv.entries()) {
     if (arg === "--resume" || arg === "-r" || arg === "--session-id") return argv[i + 1] ?? null;
     const joined = /^--(?:resume|session-id)=(.+)$/u.exec(arg)?.[1];

@@ -107,3 +107,15 @@ function descends(name: string, depth: number): boolean {
       return depth < MOST_DEPTH + 3;
   }
 }
+
+/** Sessions by the time of their newest file, each with the files of its sub-agents. */
+export function newestFirst(found: readonly Found[]): Found[][] {
+  const groups = new Map<string, Found[]>();
+  for (const one of found) {
+    const { place } = one;
+    const id = place.kind === "session" ? place.id : place.kind === "agent" ? (place.session ?? one.path) : null;
+    if (id !== null) groups.set(id, [...(groups.get(id) ?? []), one]);
+  }
+  const newest = (group: readonly Found[]): number => Math.max(...group.map((one) => one.mtimeMs));
+  return [...groups.values()].sort((a, b) => newest(b) - newest(a));
+}

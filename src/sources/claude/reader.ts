@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Folded } from "../../files/fold.ts";
 import { CannotOpen } from "../../files/open.ts";
@@ -28,12 +29,12 @@ import { type ClaudeFile, newClaudeFile } from "./file.ts";
 import { advanceClaude, claudeFold } from "./fold.ts";
 import { claudeForks } from "./fork.ts";
 import { findLive, type Live, type Seat } from "./liveness.ts";
-import { type Found, locate, placeOf } from "./locate.ts";
+import { type Found, locate, newestFirst, placeOf } from "./locate.ts";
 import type { Registered } from "./registry.ts";
 import { sessionRequests } from "./requests.ts";
 import { claudeResume } from "./resume.ts";
 import { type Candidate, ClaudeSessions } from "./sessions.ts";
-import { snapshotOf } from "./snapshot.ts";
+import { sameVerdict, snapshotOf } from "./snapshot.ts";
 import { judge } from "./status.ts";
 import { ClaudeTranscript } from "./transcript.ts";
 
@@ -78,12 +79,15 @@ export class ClaudeReader implements SourceReader {
     );
   }
 
+  /** Not the whole root: backups, plug-ins and shell snapshots lie there too. */
   watched(): Watched[] {
-    return this.#roots.map((root) => ({
-      path: root.path,
-      depth: 8,
-      matters: (path) => placeOf(root.path, path) !== null,
-    }));
+    return this.#roots.flatMap((root) => {
+      const matters = (path: string): boolean => placeOf(root.path, path) !== null;
+      return [
+        { path: join(root.path, "projects"), depth: 8, matters },
+        { path: join(root.path, "sessions"), depth: 0, matters },
+      ];
+    });
   }
 
   async *scan(evidence: Evidence): AsyncIterable<Delta> {
@@ -101,7 +105,7 @@ export class ClaudeReader implements SourceReader {
       if (one.place.kind === "session" || one.place.kind === "agent") continue;
       for (const id of this.#sessions.takeSmall(one.root, one.path)) dirty.add(id);
     }
-    yield* this.#scanTranscripts(inOrder(found), dirty, evidence);
+    yield* this.#scanTranscripts(newestFirst(found), dirty, evidence);
   }
 
   /** Sessions newest first, each with its sub-agents. Big files show their ends first and are read last. */
@@ -361,34 +365,4 @@ export class ClaudeReader implements SourceReader {
     });
     return { id, winner, described, archived, live: live !== null, snapshot };
   }
-}
-
-/** Sessions by the time of their newest file, each with the files of its sub-agents. */
-function inOrder(found: readonly Found[]): Found[][] {
-  const groups = new Map<string, Found[]>();
-  for (const one of found) {
-    const { place } = one;
-    const id = place.kind === "session" ? place.id : place.kind === "agent" ? (place.session ?? one.path) : null;
-    if (id !== null) groups.set(id, [...(groups.get(id) ?? []), one]);
-  }
-  const newest = (group: readonly Found[]): number => Math.max(...group.map((one) => one.mtimeMs));
-  return [...groups.values()].sort((a, b) => newest(b) - newest(a));
-}
-
-/** Did nothing change that a clock, a process or a pane decides? */
-function sameVerdict(
-  snapshot: Snapshot,
-  verdict: ReturnType<typeof judge>,
-  pane: string | null,
-  archived: boolean,
-): boolean {
-  return (
-    snapshot.status === verdict.status &&
-    snapshot.native === verdict.native &&
-    snapshot.certainty === verdict.certainty &&
-    snapshot.activity === verdict.activity &&
-    snapshot.livePane === pane &&
-    snapshot.extra.archived === archived &&
-    isDeepStrictEqual(snapshot.why, verdict.why)
-  );
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Folded } from "../../files/fold.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import { blankSnapshot, type ContextUse, type Snapshot } from "../../session/snapshot.ts";
@@ -119,4 +120,22 @@ function parentOf(parts: SnapshotParts): Snapshot["parent"] {
 function actionsOf({ live, livePane }: SnapshotParts): Snapshot["can"] {
   if (live !== null && !live.guess) return livePane === null ? [] : ["attach"];
   return livePane === null ? ["fork", "revert", "resume"] : ["fork", "revert", "resume", "attach"];
+}
+
+/** Did nothing change that a clock, a process or a pane decides? */
+export function sameVerdict(
+  snapshot: Snapshot,
+  verdict: ReturnType<typeof judge>,
+  pane: string | null,
+  archived: boolean,
+): boolean {
+  return (
+    snapshot.status === verdict.status &&
+    snapshot.native === verdict.native &&
+    snapshot.certainty === verdict.certainty &&
+    snapshot.activity === verdict.activity &&
+    snapshot.livePane === pane &&
+    snapshot.extra.archived === archived &&
+    isDeepStrictEqual(snapshot.why, verdict.why)
+  );
 }

@@ -49,7 +49,7 @@ export interface BranchCounts {
 }
 
 /** Prompts, distinct replies and calls of the rows that `counts` says yes to. */
-export function countRows(file: ClaudeFile, counts: (row: number) => boolean): BranchCounts {
+function countRows(file: ClaudeFile, counts: (row: number) => boolean): BranchCounts {
   const replies = new Set<number>();
   let human = 0;
   let toolCalls = 0;

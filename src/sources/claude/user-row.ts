@@ -1,7 +1,7 @@
-import { type Fields, field, fieldsOf, listField, objectField, textField } from "../jsonl/record.ts";
+import { type Fields, field, fieldsOf, objectField, textField } from "../jsonl/record.ts";
 
 /** What a row of type `user` is: only `prompt` and an expanded `command` were typed by a person (agents.md §1.2). */
-export type UserKind =
+type UserKind =
   | "prompt"
   | "command"
   | "command-output"
@@ -88,11 +88,4 @@ function commandText(text: string): string {
 
 function inside(text: string): string {
   return /^<([a-z-]+)>([\s\S]*?)(?:<\/\1>|$)/u.exec(text)?.[2] ?? text;
-}
-
-/** Text and pictures of a tool's result, as blocks. */
-export function resultBlocks(fields: Fields): Fields[] {
-  return listField(objectField(fields, "message"), "content")
-    .map(fieldsOf)
-    .filter((block) => block !== null);
 }

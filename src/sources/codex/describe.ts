@@ -8,7 +8,7 @@ import { threadRequests } from "./requests.ts";
 import { eventsOf, metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
 import { type Tail, tailOf } from "./tail.ts";
 
-export interface Counts {
+interface Counts {
   human: number;
   assistant: number;
   toolCalls: number;

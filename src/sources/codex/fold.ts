@@ -141,7 +141,7 @@ function takeRecord(state: CodexFile, fields: Fields, offset: number): void {
   }
 }
 
-export function rawUsage(of: Fields | null): RawUsage {
+function rawUsage(of: Fields | null): RawUsage {
   return {
     input: countField(of, "input_tokens"),
     cached: countField(of, "cached_input_tokens"),
@@ -300,7 +300,7 @@ function noteTotal(state: CodexFile, info: Fields | null, place: Place): void {
   state.events.push({ ...place, k: "total", total, last, window: numberField(info, "model_context_window") });
 }
 
-export function sameUsage(a: RawUsage, b: RawUsage): boolean {
+function sameUsage(a: RawUsage, b: RawUsage): boolean {
   return (
     a.input === b.input &&
     a.cached === b.cached &&

@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Folded } from "../../files/fold.ts";
 import { CannotOpen } from "../../files/open.ts";
@@ -17,13 +18,14 @@ import { codexDocument } from "./documents.ts";
 import { type CodexFile, newCodexFile } from "./file.ts";
 import { advanceCodex, codexFold, codexZstFold } from "./fold.ts";
 import { codexForks } from "./fork.ts";
+import { guessOwners } from "./guess.ts";
 import { type Found, locate } from "./locate.ts";
-import { type Holder, holderOf, isCodex, lockInode, lockPath, threadOnCommandLine } from "./locks.ts";
+import { type Holder, holderOf, isCodex, LOCK_DIRECTORY, lockInode, lockPath } from "./locks.ts";
 import { namesFold } from "./names.ts";
 import { threadRequests } from "./requests.ts";
 import { codexResume } from "./resume.ts";
 import { baseOf, metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
-import { snapshotOf } from "./snapshot.ts";
+import { sameVerdict, snapshotOf } from "./snapshot.ts";
 import { judge } from "./status.ts";
 import { CodexThreads, placeOf } from "./threads.ts";
 import { CodexTranscript } from "./transcript.ts";
@@ -68,12 +70,17 @@ export class CodexReader implements SourceReader {
     });
   }
 
+  /** Not the whole root: caches and logs lie there too. */
   watched(): Watched[] {
-    return this.#roots.map((root) => ({
-      path: root.path,
-      depth: 4,
-      matters: (path) => placeOf(root.path, path) !== null,
-    }));
+    return this.#roots.flatMap((root) => {
+      const matters = (path: string): boolean => placeOf(root.path, path) !== null;
+      return [
+        { path: root.path, depth: 0, matters },
+        { path: join(root.path, "sessions"), depth: 3, matters },
+        { path: join(root.path, "archived_sessions"), depth: 0, matters },
+        { path: join(root.path, LOCK_DIRECTORY), depth: 0, matters },
+      ];
+    });
   }
 
   async *scan(evidence: Evidence): AsyncIterable<Delta> {
@@ -296,34 +303,14 @@ export class CodexReader implements SourceReader {
     return !this.#locks.has(lockPath(current.root.path, thread));
   }
 
-  /** Codex versions without locks: a codex in a folder works on the newest thread there (agents.md §2.5). */
+  /** Codex versions without locks: who is in their folders. */
   #guess(evidence: Evidence, renewed: ReadonlyMap<string, { current: Rollout; described: Described }>): void {
     this.#guesses = new Map();
-    if (evidence.processes === null) return;
-    const all = new Map<string, { current: Rollout; described: Described }>([...this.#held, ...renewed]);
-    for (const process of evidence.processes.all) {
-      if (!isCodex(process) || process.locksHeld.length > 0) continue;
-      const named = threadOnCommandLine(process);
-      const found = named !== null && all.has(named) ? named : this.#newestIn(process.cwd, all);
-      if (found !== null) this.#guesses.set(found, process);
-    }
-  }
-
-  #newestIn(cwd: string | null, all: ReadonlyMap<string, { current: Rollout; described: Described }>): string | null {
-    let newest: { thread: string; at: number } | null = null;
-    for (const [thread, { current, described }] of all) {
-      // Where locks are written, a thread without one is not open: only older files are guessed at.
-      if (cwd === null || described.cwd !== cwd || described.kind !== "user" || this.#hasLocks(current)) continue;
-      const at = described.updatedAt ?? current.folded.mtimeMs;
-      if (newest === null || at > newest.at) newest = { thread, at };
-    }
-    return newest?.thread ?? null;
-  }
-
-  #hasLocks(current: Rollout): boolean {
-    return (
-      metaOf(current)?.paginated === true || [...this.#locks.keys()].some((path) => path.startsWith(current.root.path))
-    );
+    const codexes =
+      evidence.processes?.all.filter((process) => isCodex(process) && process.locksHeld.length === 0) ?? [];
+    if (codexes.length === 0) return;
+    const locked = new Set([...this.#locks.keys()].map((path) => dirname(dirname(path))));
+    this.#guesses = guessOwners(codexes, new Map([...this.#held, ...renewed]), locked);
   }
 
   #judge(
@@ -384,16 +371,4 @@ export class CodexReader implements SourceReader {
 
 function foldFor(path: string): typeof codexFold {
   return path.endsWith(".zst") ? codexZstFold : codexFold;
-}
-
-/** Did nothing change that a clock, a process or a pane decides? */
-function sameVerdict(snapshot: Snapshot, verdict: ReturnType<typeof judge>, pane: string | null): boolean {
-  return (
-    snapshot.status === verdict.status &&
-    snapshot.native === verdict.native &&
-    snapshot.certainty === verdict.certainty &&
-    snapshot.activity === verdict.activity &&
-    snapshot.livePane === pane &&
-    isDeepStrictEqual(snapshot.why, verdict.why)
-  );
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import { blankSnapshot, type Snapshot } from "../../session/snapshot.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
@@ -106,4 +107,16 @@ function actionsOf({ described, holder, livePane, current }: SnapshotParts): Sna
   if (holder.held === "yes") return attach;
   const old = metaOf(current)?.generation === 1;
   return old ? [...attach] : ["fork", "revert", "resume", ...attach];
+}
+
+/** Did nothing change that a clock, a process or a pane decides? */
+export function sameVerdict(snapshot: Snapshot, verdict: ReturnType<typeof judge>, pane: string | null): boolean {
+  return (
+    snapshot.status === verdict.status &&
+    snapshot.native === verdict.native &&
+    snapshot.certainty === verdict.certainty &&
+    snapshot.activity === verdict.activity &&
+    snapshot.livePane === pane &&
+    isDeepStrictEqual(snapshot.why, verdict.why)
+  );
 }

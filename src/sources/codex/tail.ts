@@ -1,7 +1,7 @@
 import type { PathEvent } from "./path.ts";
 import { isShown } from "./path.ts";
 
-export interface OpenCall {
+interface OpenCall {
   id: string;
   summary: string;
   asks: string | null;

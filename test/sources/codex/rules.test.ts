@@ -136,8 +136,8 @@ describe("usage", () => {
   test("by totals is differences; a smaller total is a new count; a repeated one is none", async () => {
     const one = new Rollout(DAY, { paginated: false }).prompt("p");
     one.event("token_count", { info: null }).total([100, 10]).total([100, 10]).total([150, 15], [50, 5]);
-    one.total([30, 3]).total([30, 3], [0, 0]);
-    expect(await own([one], one)).toEqual({ all: [180, 18], own: [180, 18], requests: 3 });
+    one.total([30, 3], [25, 2]).total([30, 3], [0, 0]);
+    expect(await own([one], one)).toEqual({ all: [175, 17], own: [175, 17], requests: 3 });
   });
 
   test("takes what was cached, and what was written to the cache, out of input", async () => {

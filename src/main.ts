@@ -107,6 +107,15 @@ function commands(done: (code: number) => void): Command {
     .addOption(new Option("--in <place>", "inside tmux: where").choices(["split", "window", "here"]))
     .action(run(async () => (await import("./commands/resume.ts")).resume));
   program
+    .command("usage")
+    .description("tokens and cost, each request counted once")
+    .option("--by <what>", "day, model, project, agent or session", "day")
+    .option("--since <day>", "first day that counts, like 2026-11-20")
+    .option("--until <day>", "last day that counts")
+    .option("--timezone <zone>", "where a day begins (default: this machine's)")
+    .option("--audit <key>", "the requests behind a session's number, and the duplicates left out")
+    .action(run(async () => (await import("./commands/usage.ts")).usage));
+  program
     .command("watch")
     .description("print one JSON line for every session that changes, until stopped")
     .action(run(async () => (await import("./commands/watch.ts")).watch));

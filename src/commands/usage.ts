@@ -1,5 +1,6 @@
 import stringWidth from "fast-string-width";
 import { z } from "zod";
+import { usageSessions } from "../live/usage-sessions.ts";
 import type { SessionKey } from "../session/key.ts";
 import type { Usage } from "../session/snapshot.ts";
 import { cleanLine, cutCodePoints } from "../session/untrusted.ts";
@@ -15,6 +16,7 @@ import {
 } from "../usage/ledger.ts";
 import { loadPrices } from "../usage/prices.ts";
 import { promptTokens } from "../usage/request.ts";
+import { findSession, openWorkplace, print, readEverything, type SharedOptions } from "./context.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
 /** `forktail usage` as it was asked for. */
@@ -76,6 +78,17 @@ function zoneOf(name: string | undefined): string {
   } catch {
     throw new WrongUsage(`--timezone is a name like Europe/Berlin or UTC, not ${cleanLine(zone)}`);
   }
+}
+
+/** `forktail usage [--by …] [--since DAY] [--until DAY] [--timezone ZONE] [--audit KEY] [--json]`. */
+export async function usage(raw: SharedOptions): Promise<number> {
+  const options = readUsageOptions(raw);
+  const place = await openWorkplace(raw);
+  const { sessions } = await readEverything(place);
+  const audit = options.audit === null ? null : findSession(sessions, options.audit).key;
+  await print(await usageReport(await usageSessions(place.live, sessions.values()), { ...options, audit }));
+  await place.live.close();
+  return 0;
 }
 
 /** What `forktail usage` prints, without the last line break. Sessions are all there are, hidden ones too. */

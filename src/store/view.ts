@@ -30,7 +30,8 @@ export interface ViewState {
 
 export interface OpenView {
   key: SessionKey;
-  view: ViewName | "branch";
+  /** `totals`: the usage of all sessions, whatever the key. */
+  view: ViewName | "branch" | "totals";
   /** Which branch, member or sub-agent. */
   of: string | null;
   /** An entry to begin with; null: the end. */

@@ -1,5 +1,6 @@
 import { useContext, useMemo } from "react";
 import { useStore } from "zustand";
+import type { Conflict } from "../session/conflicts.ts";
 import { countedStatuses, countStatuses } from "../session/counts.ts";
 import type { Snapshot } from "../session/snapshot.ts";
 import { STATUSES } from "../session/status.ts";
@@ -19,7 +20,7 @@ export function Header({ screen, width }: { screen: Screen; width: number }) {
   const problems = useStore(screen.store, (state) =>
     [...state.problems.values()].reduce((sum, list) => sum + list.length, 0),
   );
-  const conflicts = useStore(screen.store, (state) => state.conflicts.length);
+  const conflicts = useStore(screen.store, (state) => state.conflicts.filter(isPressing).length);
   const rows = useStore(screen.store, () => screen.rows());
   const counts = useMemo(() => countStatuses(snapshotsOf(rows)), [rows]);
   const left: Line = [span(" forktail ", "heading")];
@@ -35,6 +36,11 @@ export function Header({ screen, width }: { screen: Screen; width: number }) {
   right.push(span(scanning ? `${rows.keys.length} … ` : `${rows.keys.length} `, "faint"));
   const line = lineWidth(left) + lineWidth(right) > width ? cutLine(left, width) : spread(left, right, width);
   return <StyledLine line={line} />;
+}
+
+/** A directory that is gone waits until somebody resumes; two sessions in each other's way do not. */
+function isPressing({ kind }: Conflict): boolean {
+  return kind !== "directory-gone";
 }
 
 function snapshotsOf({ rows }: ListRows): Snapshot[] {

@@ -1,7 +1,15 @@
 import { cycleGroup, cycleSort, organise, toggleAll, togglePin, toggleScope } from "./controllers/arranging.ts";
 import { copyMenu } from "./controllers/copying.ts";
 import { exportMenu } from "./controllers/exporting.ts";
-import { askSearchAll, nextThatNeedsMe, openContents, openDigest, openInbox, showWhy } from "./controllers/finding.ts";
+import {
+  askSearchAll,
+  nextThatNeedsMe,
+  openContents,
+  openDigest,
+  openInbox,
+  openTotals,
+  showWhy,
+} from "./controllers/finding.ts";
 import { forkHere, undoRevertHere } from "./controllers/forking.ts";
 import { chooseResumePlace, openInEditor, resumeSession } from "./controllers/resuming.ts";
 import { actionMenu, openRow } from "./controllers/source-actions.ts";
@@ -452,6 +460,14 @@ export const KEYMAP: readonly KeyCommand[] = [
     help: "what happened while you looked elsewhere",
     where: EVERYWHERE,
     run: (s) => openDigest(s),
+  },
+  {
+    id: "screen.usage",
+    keys: ["U"],
+    title: "usage",
+    help: "tokens and cost of all sessions: by day, model, agent, project",
+    where: EVERYWHERE,
+    run: (s) => openTotals(s),
   },
   {
     id: "session.export",

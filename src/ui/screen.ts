@@ -1,9 +1,10 @@
 import type { ActionContext } from "../actions/fork.ts";
+import { usageSessions } from "../live/usage-sessions.ts";
 import type { Config } from "../memory/config.ts";
 import { now } from "../probe/clock.ts";
 import { type Attention, attention } from "../session/attention.ts";
 import { type DigestLine, digest } from "../session/digest.ts";
-import type { Opens } from "../session/document.ts";
+import type { Document, Opens } from "../session/document.ts";
 import type { Entry } from "../session/entry.ts";
 import { joinedKeys, joinSessions } from "../session/join.ts";
 import type { SessionKey } from "../session/key.ts";
@@ -13,6 +14,8 @@ import type { ViewName } from "../sources/source.ts";
 import { type ListRows, rowsSelector } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import type { OpenView, Overlay, Question, Toast, ViewState } from "../store/view.ts";
+import { loadPrices } from "../usage/prices.ts";
+import { totalsDocument } from "../usage/totals-document.ts";
 import { DocumentPane } from "./detail/document-pane.ts";
 import { TranscriptPane } from "./detail/transcript-pane.ts";
 import type { Pane } from "./pane.ts";
@@ -263,7 +266,8 @@ export class Screen {
   back(): boolean {
     const { overlay, focus, open, filter } = this.view;
     if (overlay) this.set({ overlay: null });
-    else if (focus === "detail" && open?.of) this.set({ open: { ...open, view: "timeline", of: null, ref: null } });
+    else if (focus === "detail" && open && (open.of || open.view === "totals"))
+      this.set({ open: { ...open, view: "timeline", of: null, ref: null } });
     else if (focus === "detail") this.set({ focus: "list" });
     else if (filter !== "") this.set({ filter: "" });
     else return false;
@@ -287,7 +291,7 @@ export class Screen {
       this.openSelected();
       return;
     }
-    const at = open.view === "branch" ? -1 : views.indexOf(open.view);
+    const at = open.view === "branch" || open.view === "totals" ? -1 : views.indexOf(open.view);
     const view = views[(at + by + views.length) % views.length] ?? "timeline";
     this.set({ focus: "detail", open: { key: open.key, view, of: null, ref: null } });
   }
@@ -374,6 +378,11 @@ export class Screen {
     this.#preview.unref();
   }
 
+  async #totals(): Promise<Document> {
+    const sessions = await usageSessions(this.context.live, this.store.getState().sessions.values());
+    return totalsDocument(sessions, Intl.DateTimeFormat().resolvedOptions().timeZone, await loadPrices());
+  }
+
   #openChanged(): void {
     const { open } = this.view;
     const before = this.#pane;
@@ -398,6 +407,7 @@ export class Screen {
         failed,
       });
     }
+    if (view === "totals") return new DocumentPane({ read: () => this.#totals(), ascii: this.ascii, failed });
     return new DocumentPane({
       read: async () => live.reader(open.key).document(open.key, view),
       ascii: this.ascii,

@@ -52,6 +52,12 @@ function itemOf(screen: Screen, one: Snapshot): PickerItem {
   };
 }
 
+/** Tokens and cost of all sessions together. */
+export function openTotals(screen: Screen): void {
+  const { open, selected } = screen.view;
+  screen.set({ focus: "detail", open: { key: open?.key ?? selected ?? "", view: "totals", of: null, ref: null } });
+}
+
 /** What happened while the person looked elsewhere. */
 export function openDigest(screen: Screen): void {
   const amounts = { tokens, cost: money };

@@ -59,6 +59,7 @@ function titleLine(
   width: number,
   focused: boolean,
 ): Line {
+  if (open.view === "totals") return cutLine([span(" usage of all sessions", focused ? "heading" : "strong")], width);
   if (!snapshot) return cutLine([span(` ${cleanLine(open.key)}: gone, or not read yet`, "faint")], width);
   const title = span(` ${cleanLine(alias ?? snapshot.title)}`, focused ? "heading" : "strong");
   const { usage } = snapshot;
@@ -71,7 +72,7 @@ function titleLine(
 
 function tabLine(screen: Screen, open: OpenView, position: string, width: number): Line {
   const line: Line = [span(" ")];
-  for (const view of screen.views()) {
+  for (const view of open.view === "totals" ? [] : screen.views()) {
     const here = view === open.view;
     line.push(
       { ...span(view, here ? "accent" : "faint"), ...(here ? { underline: true, bold: true } : {}) },

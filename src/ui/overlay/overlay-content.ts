@@ -1,4 +1,4 @@
-import { STATUSES } from "../../session/status.ts";
+import { STATUS_NAMES, STATUSES } from "../../session/status.ts";
 import { cleanLine } from "../../session/untrusted.ts";
 import type { Overlay, Picker, PickerItem } from "../../store/view.ts";
 import type { KeyCommand } from "../keymap.ts";
@@ -160,12 +160,13 @@ function helpLines(keymap: readonly KeyCommand[], screen: Screen, width: number)
       rest: [span(" ".repeat(widest + 2))],
     });
   });
-  const legend = Object.entries(STATUSES).flatMap(([name, row]) =>
-    wrapSpans([span(row.meaning, "faint")], width, {
+  const legend = STATUS_NAMES.flatMap((name) => {
+    const row = STATUSES[name];
+    return wrapSpans([span(row.meaning, "faint")], width, {
       first: [toned(` ${screen.ascii ? row.ascii : row.glyph} ${padEnd(name, 12)} `, name)],
       rest: [span(" ".repeat(16))],
-    }),
-  );
+    });
+  });
   return [...lines, [], [span(" statuses", "heading")], ...legend];
 }
 

@@ -1,4 +1,5 @@
 import { listed, openWorkplace, print, readEverything, type SharedOptions, type Workplace } from "./context.ts";
+import { list } from "./list.ts";
 import { sessionTable } from "./session-table.ts";
 
 export interface BrowseOptions extends SharedOptions {
@@ -7,8 +8,9 @@ export interface BrowseOptions extends SharedOptions {
 
 /** `forktail`: the screen. Where there is no terminal to draw on, and with `--plain`, the sessions are printed once instead. */
 export async function browse(options: BrowseOptions): Promise<number> {
+  if (options.json) return list(options);
   const place = await openWorkplace(options);
-  if (options.plain || options.json || !process.stdout.isTTY || !process.stdin.isTTY) return printOnce(place, options);
+  if (options.plain || !process.stdout.isTTY || !process.stdin.isTTY) return printOnce(place, options);
   return openScreen(place);
 }
 
@@ -28,7 +30,8 @@ function forceColours(place: Workplace): void {
   delete process.env.NO_COLOR;
 }
 
-async function printOnce(place: Workplace, options: BrowseOptions): Promise<number> {
+/** The sessions of a workplace as plain lines, once. */
+export async function printOnce(place: Workplace, options: SharedOptions): Promise<number> {
   const { sessions, problems } = await readEverything(place);
   const { sessions: shown, hidden } = listed(sessions, place.memory, options.all ?? false);
   await print(

@@ -2,8 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Demo, startDemo } from "../demo/play.ts";
-
-import { browse, openScreen } from "./browse.ts";
+import { openScreen, printOnce } from "./browse.ts";
 import { openWorkplace, type SharedOptions } from "./context.ts";
 
 /**
@@ -17,14 +16,7 @@ export async function demo(options: SharedOptions): Promise<number> {
     playing = await startDemo({ dir: join(directory, "sessions") });
     const env = { ...process.env, ...playing.env, FORKTAIL_STATE_DIR: join(directory, "memory") };
     const place = await openWorkplace(options, { env, roots: playing.roots, only: true });
-    if (!process.stdout.isTTY || !process.stdin.isTTY) {
-      await place.live.close();
-      return await browse({
-        ...options,
-        plain: true,
-        root: playing.roots.map(({ source, path }) => `${source}=${path}`),
-      });
-    }
+    if (!process.stdout.isTTY || !process.stdin.isTTY) return await printOnce(place, options);
     const code = await openScreen(
       place,
       "a demo: these sessions are played, nothing of yours is read. ? shows the keys",

@@ -1,7 +1,8 @@
 import { forkSession, planFork, revertSession, undoRevert } from "../actions/fork.ts";
 import { shellLine } from "../actions/resume.ts";
+import { parseKey } from "../session/key.ts";
 import type { Forked } from "../sources/source.ts";
-import { openSession, openWorkplace, print, readEverything, type SharedOptions } from "./context.ts";
+import { findSession, openSession, openWorkplace, print, readEverything, type SharedOptions } from "./context.ts";
 
 interface ForkOptions extends SharedOptions {
   before?: string;
@@ -41,11 +42,16 @@ function words(forked: Forked, verb: string): string {
   return lines.join("\n");
 }
 
+/** A key as the person gave it, also when its session is gone meanwhile; an id is looked up. */
+function keyOf(text: string, sessions: Parameters<typeof findSession>[0]): string {
+  return parseKey(text) === null ? findSession(sessions, text).key : text;
+}
+
 /** `forktail undo [KEY]`. */
 export async function undo(options: SharedOptions, key?: string): Promise<number> {
   const place = await openWorkplace(options);
-  await readEverything(place);
-  const undone = await undoRevert(place, key ?? null);
+  const { sessions } = await readEverything(place);
+  const undone = await undoRevert(place, key === undefined ? null : keyOf(key, sessions));
   if (undone === null)
     throw new Error(key === undefined ? "there is no revert to undo" : `${key} is not part of a revert`);
   const copy = undone.withdrawn

@@ -51,7 +51,7 @@ function rowsOf(
   sessions = SESSIONS,
   memory = new Memory("/nowhere"),
 ) {
-  const inputs = { memoryRevision: 0, clock: now, filter: "", sort: "updated", group: "none", all: false } as const;
+  const inputs = { memoryRevision: 0, clock: now, filter: "", sort: "updated", group: "none", all: false, scope: null } as const;
   return listRows({ ...inputs, sessions: new Map(sessions.map((one) => [one.key, one])), ...over }, memory);
 }
 
@@ -139,6 +139,18 @@ describe("the filter", () => {
 });
 
 describe("what is left out", () => {
+  test("only a directory and what lies below it, when that is asked for", () => {
+    const sessions = [
+      sessionOf("a", { cwd: "/home/ada/web" }),
+      sessionOf("b", { cwd: "/home/ada/web/api" }),
+      sessionOf("c", { cwd: "/home/ada/website" }),
+      sessionOf("d", { cwd: null }),
+    ];
+    const rows = rowsOf({ scope: "/home/ada/web" }, sessions);
+    expect(ids(rows)).toBe("ab");
+    expect(rows.left.elsewhere).toBe(2);
+  });
+
   test("is counted by its reason, and listed with all", () => {
     const memory = new Memory(temporaryDirectory());
     memory.set("superseded", "statefile:a", { by: "statefile:b", at: "", path: "", bytes: 0 });
@@ -147,7 +159,7 @@ describe("what is left out", () => {
     const sessions = [...SESSIONS, sessionOf("e", { hidden: true })];
     const rows = rowsOf({}, sessions, memory);
     expect(ids(rows)).toBe("d");
-    expect(rows.left).toEqual({ hidden: 2, superseded: 2, filtered: 0 });
+    expect(rows.left).toMatchObject({ hidden: 2, superseded: 2, filtered: 0 });
     expect(rowsOf({ all: true }, sessions, memory).keys).toHaveLength(5);
   });
 });

@@ -35,7 +35,7 @@ function someSessions(): string {
 
 describe.each(SIZES)("a screen of $cols×$rows", ({ cols, rows }) => {
   test("lists the sessions, opens one, goes through its views and comes back", async () => {
-    const { robot } = await screenOn(someSessions(), { cols, rows });
+    const { robot, screen } = await screenOn(someSessions(), { cols, rows });
     await robot.see("question 1");
     await robot.see("Reindex the archive");
     await robot.see("Run the linter");
@@ -45,7 +45,8 @@ describe.each(SIZES)("a screen of $cols×$rows", ({ cols, rows }) => {
     await robot.press("Tab");
     await robot.see("3/90");
     await robot.press("Tab");
-    await robot.see(/claude-opus-4/u);
+    await until(() => screen.view.open?.view === "usage");
+    await robot.see(/[Tt]okens|input|context/u);
     await robot.press("Tab");
     await robot.see("aaaaaaaa");
     await robot.press("shift+Tab", "Escape");

@@ -1,6 +1,7 @@
 import { claudeSource } from "./claude/source.ts";
 import { codebotSource } from "./codebot/source.ts";
 import { codexSource } from "./codex/source.ts";
+import { geminiSource } from "./gemini/source.ts";
 import { herrscherSource } from "./herrscher/source.ts";
 import { opencodeSource } from "./opencode/source.ts";
 import { piSource } from "./pi/source.ts";
@@ -18,4 +19,5 @@ export const SOURCES: readonly Source[] = [
   codexSource,
   piSource,
   opencodeSource,
+  geminiSource,
 ];

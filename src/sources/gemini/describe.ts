@@ -1,0 +1,158 @@
+import { type SessionKey, sessionKey } from "../../session/key.ts";
+import { blankSnapshot, type Damage, type Snapshot } from "../../session/snapshot.ts";
+import { cleanLine, titleLine } from "../../session/untrusted.ts";
+import { type PriceBook, sumPriced } from "../../usage/prices.ts";
+import type { ModelRequest } from "../../usage/request.ts";
+import type { Described } from "../by-process/board.ts";
+import { contextLimit } from "../by-process/context-limit.ts";
+import { isoTime } from "../jsonl/record.ts";
+import { type GeminiFile, type GeminiMessage, messagesOf } from "./file.ts";
+import { isUnique } from "./ids.ts";
+import type { Candidate } from "./sessions.ts";
+import { tailOf } from "./tail.ts";
+
+const SOURCE = "gemini";
+
+export interface GeminiParts {
+  candidate: Candidate;
+  /** Other files of the same id, updated earlier: they may have numbers this one lost (agents.md §5.2). */
+  twins: readonly Candidate[];
+  project: { path: string; from: string } | null;
+  origin: string | null;
+  ownerOf(message: string): string | null;
+  keyOf(id: string): SessionKey | null;
+  prices: PriceBook | null;
+}
+
+export interface GeminiDescribed extends Described {
+  requests: ModelRequest[];
+}
+
+/** One chat as its files say (agents.md §5, design §4). */
+export function describe(parts: GeminiParts): GeminiDescribed {
+  const { candidate, prices, project } = parts;
+  const { id, root, folded, place } = candidate;
+  const file = folded.state;
+  const active = messagesOf(file, file.active);
+  const rewound = messagesOf(file, file.seen).filter((one) => one.rewound);
+  const requests = requestsOf(parts);
+  const own = requests.filter((request) => request.copied !== true);
+  const usage = sumPriced(requests, prices);
+  const prompts = active.filter((one) => one.prompt);
+  const firstPrompt = shown((prompts[0] ?? rewound.find((one) => one.prompt))?.text);
+  const summary = titleLine(file.summary ?? "");
+  const child = place.kind === "child";
+  const tail = tailOf(file);
+  const updatedAt = file.updatedAt ?? folded.mtimeMs;
+  const counts = countOf(active);
+  const cwd = project?.path ?? null;
+  const snapshot: Snapshot = {
+    ...blankSnapshot({
+      key: sessionKey(SOURCE, root.index, id),
+      source: SOURCE,
+      id,
+      root: root.path,
+      path: folded.path,
+    }),
+    title: summary || titleLine(firstPrompt ?? "") || id,
+    name: summary || null,
+    agent: SOURCE,
+    models: modelsOf(file),
+    cwd,
+    project: cwd,
+    createdAt: isoTime(file.startedAt),
+    updatedAt: isoTime(updatedAt),
+    messages: counts.human + counts.assistant,
+    usage,
+    own: own.length === requests.length ? usage : sumPriced(own, prices),
+    context: contextOf(active, prices),
+    parent: parentOf(parts),
+    resume: child || cwd === null ? null : { argv: ["gemini", "--resume", id], cwd },
+    damage: damageOf(file),
+    hidden: child,
+    extra: {
+      titleFrom: summary === "" ? (firstPrompt === null ? "id" : "first prompt") : "summary",
+      firstPrompt,
+      lastPrompt: shown(prompts.at(-1)?.text),
+      counts,
+      abandoned: { human: rewound.filter((one) => one.prompt).length, assistant: countOf(rewound).assistant },
+      forkOf: parts.origin,
+      kind: child ? "subagent" : "main",
+      cwdFrom: project?.from ?? null,
+    },
+  };
+  const seat = {
+    id,
+    cwd,
+    updatedAt,
+    parent: place.kind === "child" ? place.parent : null,
+    open: tail.state === "open",
+    store: null,
+  };
+  return { snapshot, tail, seat, archived: false, requests };
+}
+
+function shown(text: string | undefined): string | null {
+  const line = text === undefined ? "" : cleanLine(text);
+  return line === "" ? null : line;
+}
+
+function countOf(messages: readonly GeminiMessage[]): { human: number; assistant: number; toolCalls: number } {
+  return {
+    human: messages.filter((one) => one.prompt).length,
+    assistant: messages.filter((one) => one.type === "gemini").length,
+    toolCalls: messages.reduce((sum, one) => sum + one.calls.length, 0),
+  };
+}
+
+function modelsOf(file: GeminiFile): string[] {
+  const models = messagesOf(file, file.seen).map((one) => one.model);
+  return [...new Set(models.filter((model) => model !== null).map(cleanLine))];
+}
+
+/** One request a reply, rewound ones too: they were billed. */
+function requestsOf({ candidate, twins, ownerOf }: GeminiParts): ModelRequest[] {
+  const { id } = candidate;
+  const found = new Map<string, GeminiMessage>();
+  for (const { folded } of [candidate, ...twins]) {
+    for (const message of messagesOf(folded.state, folded.state.seen)) {
+      if (message.tokens !== null && !found.has(message.id)) found.set(message.id, message);
+    }
+  }
+  return [...found.values()].flatMap((message) => {
+    if (message.tokens === null) return [];
+    const owner = isUnique(message.id) ? (ownerOf(message.id) ?? id) : id;
+    const { input, output, cacheRead, reasoning } = message.tokens;
+    return {
+      key: `gemini:${owner}:${message.id}`,
+      time: isoTime(message.time || null),
+      provider: "google",
+      model: message.model,
+      ...{ input, output, cacheRead, cacheWrite: 0, cacheWrite1h: 0, reasoning },
+      cost: null,
+      by: null,
+      ...(owner === id ? {} : { copied: true }),
+    };
+  });
+}
+
+function contextOf(active: readonly GeminiMessage[], prices: PriceBook | null): Snapshot["context"] {
+  const last = active.findLast((one) => one.tokens !== null);
+  if (last === undefined || last.tokens === null) return null;
+  return { used: last.tokens.total, limit: contextLimit(prices, "google", last.model, isoTime(last.time || null)) };
+}
+
+function parentOf({ candidate, origin, keyOf }: GeminiParts): Snapshot["parent"] {
+  const { place } = candidate;
+  const of = place.kind === "child" ? place.parent : origin;
+  const key = of === null ? null : keyOf(of);
+  return key === null ? null : { key, relation: place.kind === "child" ? "subagent" : "fork" };
+}
+
+function damageOf(file: GeminiFile): Damage[] {
+  const damage: Damage[] = file.bad.lines.map((line) => ({ kind: "bad-line", bytes: null, line }));
+  const more = file.bad.count - file.bad.lines.length;
+  if (more > 0) damage.push({ kind: `bad-lines: ${more} more`, bytes: null, line: null });
+  if (file.torn > 0) damage.push({ kind: "torn-tail", bytes: file.torn, line: null });
+  return damage;
+}

@@ -1,0 +1,147 @@
+import type { ByteSource, FileFold } from "../../files/fold.ts";
+import { walkLines } from "../../files/lines.ts";
+import { countLine } from "../jsonl/line-ordinals.ts";
+import {
+  type Fields,
+  field,
+  fieldsOf,
+  isBlankLine,
+  listField,
+  objectField,
+  parseRecord,
+  textField,
+  timeField,
+} from "../jsonl/record.ts";
+import { type GeminiFile, type GeminiMessage, messageOf, messagesOf, newGeminiFile, type Spot } from "./file.ts";
+import { isMessageId, SESSION_ID } from "./ids.ts";
+import { mergeMessage } from "./message.ts";
+
+const MOST_STRING = 4096;
+const MOST_BAD_LINES = 20;
+const MOST_REWINDS = 200;
+
+/** A chat file that is appended to (agents.md §5.2). */
+export const geminiFold: FileFold<GeminiFile> = {
+  name: "gemini",
+  version: 1,
+  initial: newGeminiFile,
+  *advance(state, bytes, from) {
+    return yield* advanceLines(state, bytes, from);
+  },
+};
+
+/** Largest `.json` chat that is read: it has to be taken in whole. */
+export const MOST_OBJECT = 256 * 1024 * 1024;
+
+/** A chat of older versions: one object, rewritten whole, so that nothing of it is ever finished (agents.md §5.1). */
+export const geminiObjectFold: FileFold<GeminiFile> = {
+  name: "gemini-object",
+  version: 1,
+  initial: newGeminiFile,
+  *advance(state, bytes) {
+    Object.assign(state, newGeminiFile());
+    const fields =
+      bytes.size > MOST_OBJECT ? null : (parseRecord(bytes.read(0, bytes.size), MOST_STRING)?.fields ?? null);
+    yield;
+    if (fields === null) state.torn = bytes.size;
+    else {
+      takeMetadata(state, fields);
+      replaceList(state, listField(fields, "messages"), 0);
+    }
+    return 0;
+  },
+};
+
+export function* advanceLines(state: GeminiFile, bytes: ByteSource, from: number): Generator<void, number> {
+  state.torn = 0;
+  return yield* walkLines(bytes, from, {
+    line: (line, offset) => {
+      const fields = parseRecord(line, MOST_STRING)?.fields ?? null;
+      if (fields !== null) takeRecord(state, fields, offset);
+      else if (!isBlankLine(line)) noteBad(state);
+      countLine(state.lines, offset);
+    },
+    oversize: (offset) => {
+      noteBad(state);
+      countLine(state.lines, offset);
+    },
+    tail: (tail) => {
+      state.torn = isBlankLine(tail) ? 0 : tail.length;
+    },
+  });
+}
+
+function noteBad(state: GeminiFile): void {
+  state.bad.count += 1;
+  if (state.bad.lines.length < MOST_BAD_LINES) state.bad.lines.push(state.lines.lines + 1);
+}
+
+function takeRecord(state: GeminiFile, fields: Fields, offset: number): void {
+  const set = objectField(fields, "$set");
+  if (set !== null) {
+    takeMetadata(state, set);
+    if (Array.isArray(field(set, "messages"))) replaceList(state, listField(set, "messages"), offset);
+    return;
+  }
+  const rewind = textField(fields, "$rewindTo");
+  if (rewind !== null) rewindTo(state, rewind);
+  else if (textField(fields, "id") !== null && textField(fields, "type") !== null) {
+    const message = takeMessage(state, fields, [offset, -1]);
+    if (message !== null && !message.active) {
+      message.active = true;
+      state.active.push(message.id);
+    }
+  } else takeMetadata(state, fields);
+}
+
+/** Written again on every resume; the first start is the session's, the last of everything else holds. */
+function takeMetadata(state: GeminiFile, fields: Fields): void {
+  const id = textField(fields, "sessionId");
+  if (id !== null && SESSION_ID.test(id)) state.id = id;
+  state.kind = textField(fields, "kind") ?? state.kind;
+  state.projectHash = textField(fields, "projectHash") ?? state.projectHash;
+  state.summary = textField(fields, "summary")?.slice(0, 2000) ?? state.summary;
+  const started = timeField(fields, "startTime");
+  if (started !== null && (state.startedAt === null || started < state.startedAt)) state.startedAt = started;
+  noteTime(state, timeField(fields, "lastUpdated"));
+}
+
+function noteTime(state: GeminiFile, time: number | null): void {
+  if (time !== null && (state.updatedAt === null || time > state.updatedAt)) state.updatedAt = time;
+}
+
+function takeMessage(state: GeminiFile, fields: Fields, at: Spot): GeminiMessage | null {
+  const id = textField(fields, "id");
+  if (id === null || !isMessageId(id)) return null;
+  const before = messageOf(state, id);
+  const message = mergeMessage(before, id, fields, at);
+  if (before === null) state.seen.push(id);
+  state.messages[id] = message;
+  noteTime(state, message.time || null);
+  return message;
+}
+
+/** A checkpoint: its list is the conversation from now on. It repeats ids, and lacks numbers and calls. */
+function replaceList(state: GeminiFile, list: readonly unknown[], offset: number): void {
+  for (const message of messagesOf(state, state.active)) message.active = false;
+  state.active = [];
+  for (const [index, one] of list.entries()) {
+    const fields = fieldsOf(one);
+    const message = fields === null ? null : takeMessage(state, fields, [offset, index]);
+    if (message === null || message.active) continue;
+    message.active = true;
+    state.active.push(message.id);
+  }
+}
+
+/** Drops that message and all behind it; an id nobody knows drops everything. */
+function rewindTo(state: GeminiFile, id: string): void {
+  const at = Math.max(0, state.active.indexOf(id));
+  const dropped = state.active.splice(at);
+  for (const message of messagesOf(state, dropped)) {
+    message.active = false;
+    message.rewound = true;
+  }
+  if (dropped.length > 0) state.rewinds.push(dropped);
+  if (state.rewinds.length > MOST_REWINDS) state.rewinds.shift();
+}

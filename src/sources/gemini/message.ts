@@ -1,0 +1,98 @@
+import { callSummary } from "../../session/call-summary.ts";
+import { cutCodePoints } from "../../session/untrusted.ts";
+import {
+  countField,
+  type Fields,
+  field,
+  fieldsOf,
+  listField,
+  objectField,
+  textField,
+  timeField,
+} from "../jsonl/record.ts";
+import type { GeminiCall, GeminiMessage, GeminiTokens, Spot } from "./file.ts";
+
+const MOST_TEXT = 2000;
+/** What the program itself writes into a user row, and what it does not send to the model (agents.md §5.2). */
+const NOT_TYPED = /^(?:<session_context>|<hook_context>|\/|\?)/u;
+
+/** A message record; what a later record leaves out is kept from an earlier one. */
+export function mergeMessage(before: GeminiMessage | null, id: string, fields: Fields, at: Spot): GeminiMessage {
+  const content = field(fields, "content");
+  const type = textField(fields, "type") ?? before?.type ?? "?";
+  const text = contentText(content);
+  const tokens = tokensOf(objectField(fields, "tokens"));
+  const calls = listField(fields, "toolCalls").flatMap((one) => callOf(fieldsOf(one)) ?? []);
+  const hasCalls = Array.isArray(field(fields, "toolCalls")) && calls.length > 0;
+  const answer = type === "user" && isAnswer(content);
+  return {
+    id,
+    type,
+    time: timeField(fields, "timestamp") ?? before?.time ?? 0,
+    prompt:
+      type === "user" && !answer && text.trim() !== "" ? !NOT_TYPED.test(text.trimStart()) : hasMedia(type, content),
+    answer,
+    text: (type === "user" || type === "error" ? text : "").slice(0, MOST_TEXT),
+    model: textField(fields, "model") ?? before?.model ?? null,
+    tokens: tokens ?? before?.tokens ?? null,
+    calls: hasCalls ? calls : (before?.calls ?? []),
+    at,
+    tokensAt: tokens === null ? (before?.tokensAt ?? null) : at,
+    callsAt: hasCalls ? at : (before?.callsAt ?? null),
+    active: before?.active ?? false,
+    rewound: false,
+  };
+}
+
+function hasMedia(type: string, content: unknown): boolean {
+  if (type !== "user" || !Array.isArray(content)) return false;
+  return content.some((part) => objectField(fieldsOf(part), "inlineData") !== null);
+}
+
+/** Blocks of a message: text alone may be written as a string. */
+export function partsOf(content: unknown): Fields[] {
+  if (typeof content === "string") return [{ text: content }];
+  if (Array.isArray(content)) {
+    return content
+      .map((part) => (typeof part === "string" ? { text: part } : fieldsOf(part)))
+      .filter((one) => one !== null);
+  }
+  const one = fieldsOf(content);
+  return one === null ? [] : [one];
+}
+
+export function contentText(content: unknown): string {
+  return partsOf(content)
+    .map((part) => textField(part, "text"))
+    .filter((text) => text !== null)
+    .join("\n");
+}
+
+function isAnswer(content: unknown): boolean {
+  const parts = partsOf(content);
+  return parts.length > 0 && parts.every((part) => objectField(part, "functionResponse") !== null);
+}
+
+/** Stored `input` holds the cached part, stored `output` leaves thoughts out (agents.md §0). null: none were used. */
+function tokensOf(fields: Fields | null): GeminiTokens | null {
+  if (fields === null) return null;
+  const cached = countField(fields, "cached");
+  const thoughts = countField(fields, "thoughts");
+  const input = Math.max(0, countField(fields, "input") - cached) + countField(fields, "tool");
+  const output = countField(fields, "output") + thoughts;
+  if (input + cached + output === 0) return null;
+  return {
+    input,
+    cacheRead: cached,
+    output,
+    reasoning: thoughts,
+    total: countField(fields, "total") || input + cached + output,
+  };
+}
+
+function callOf(fields: Fields | null): GeminiCall | null {
+  if (fields === null) return null;
+  const name = textField(fields, "name") ?? "?";
+  const summary = cutCodePoints(callSummary(name, field(fields, "args")), 200);
+  return { id: textField(fields, "id") ?? "", name, status: textField(fields, "status") ?? "?", summary };
+}

@@ -1,0 +1,72 @@
+import type { Folded } from "../../files/fold.ts";
+import { type OpenFile, openRegular } from "../../files/open.ts";
+import { lineAt } from "../jsonl/line-windows.ts";
+import {
+  type Fields,
+  fieldsOf,
+  listField,
+  objectField,
+  type ParsedRecord,
+  parseRecord,
+  textField,
+} from "../jsonl/record.ts";
+import { type GeminiFile, type GeminiMessage, messageOf, type Spot } from "./file.ts";
+import { MOST_OBJECT } from "./fold.ts";
+
+/** Reads the records of one chat file, each line once. Close it: it holds the file open. */
+export class ChatRecords implements Disposable {
+  readonly #folded: Folded<GeminiFile>;
+  readonly #file: OpenFile;
+  readonly #mostString: number | undefined;
+  readonly #lines = new Map<number, ParsedRecord | null>();
+
+  constructor(folded: Folded<GeminiFile>, mostString?: number) {
+    this.#folded = folded;
+    this.#file = openRegular(folded.path);
+    this.#mostString = mostString;
+  }
+
+  [Symbol.dispose](): void {
+    this.#file[Symbol.dispose]();
+  }
+
+  /**
+   * The message as it is now: its last record, with the numbers and calls of earlier ones where that lacks them
+   * (agents.md §5.2). null: the file was replaced meanwhile.
+   */
+  message(id: string): { message: GeminiMessage; record: ParsedRecord } | null {
+    const message = messageOf(this.#folded.state, id);
+    if (message === null) return null;
+    const spots = [message.callsAt, message.tokensAt, message.at].filter((spot) => spot !== null);
+    const fields: Fields = {};
+    const cuts = new Map<string, number>();
+    for (const spot of spots) {
+      const found = this.#at(spot, id);
+      if (found === null) return null;
+      Object.assign(fields, found.fields);
+      for (const [kept, bytes] of found.cuts) cuts.set(kept, bytes);
+    }
+    return { message, record: { fields, cuts } };
+  }
+
+  #at([offset, index]: Spot, id: string): ParsedRecord | null {
+    let line = this.#lines.get(offset);
+    if (line === undefined) {
+      line = this.#line(offset);
+      this.#lines.set(offset, line);
+    }
+    if (line === null) return null;
+    const list = objectField(line.fields, "$set") ?? line.fields;
+    const fields = index < 0 ? line.fields : fieldsOf(listField(list, "messages")[index]);
+    return fields === null || textField(fields, "id") !== id ? null : { fields, cuts: line.cuts };
+  }
+
+  #line(offset: number): ParsedRecord | null {
+    if (!this.#folded.path.endsWith(".jsonl")) {
+      if (this.#file.size > MOST_OBJECT) return null;
+      return parseRecord(this.#file.read(0, this.#file.size), this.#mostString);
+    }
+    const line = lineAt(this.#file, offset, Math.min(this.#folded.offset, this.#file.size));
+    return line === null ? null : parseRecord(line.bytes, this.#mostString);
+  }
+}

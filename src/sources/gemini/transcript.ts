@@ -1,0 +1,104 @@
+import type { Advanced, Folded } from "../../files/fold.ts";
+import type { Entry } from "../../session/entry.ts";
+import { numberedItems } from "../jsonl/numbered-items.ts";
+import { NoSuchEntry, pageOf } from "../jsonl/pages.ts";
+import type { Page, PageRequest, Transcript } from "../source.ts";
+import { isForkable } from "./cuts.ts";
+import { entriesOf } from "./entries.ts";
+import { type GeminiFile, messagesOf } from "./file.ts";
+import { ChatRecords } from "./records.ts";
+
+/** Text is cut no shorter than this while parsing, so that small fields are never touched. */
+const LEAST_STRING = 4096;
+const MOST_CACHED = 8000;
+
+export interface TranscriptSource {
+  path: string;
+  advance(path: string): Promise<Advanced<GeminiFile>>;
+  /** Path of a sub-agent's chat by its id, null when there is none. */
+  childPath(id: string): string | null;
+}
+
+/**
+ * Pages of a chat: every message in order of appearance, what the model sees, what a rewind took away (`of` its first
+ * message), a sub-agent (`of` = `agent:<id>`). Reads the lines it shows.
+ */
+export class GeminiTranscript implements Transcript {
+  readonly #source: TranscriptSource;
+  readonly #cache = new Map<string, Entry[]>();
+
+  constructor(source: TranscriptSource) {
+    this.#source = source;
+  }
+
+  async page(request: PageRequest): Promise<Page> {
+    const child = request.view === "branch" ? (/^agent:(.+)$/su.exec(request.of ?? "")?.[1] ?? null) : null;
+    const path = child === null ? this.#source.path : this.#source.childPath(child);
+    if (path === null) throw new NoSuchEntry(`this session has no sub-agent ${child}`);
+    const result = await this.#source.advance(path);
+    if (!result.ok) throw new Error(`${path}: ${result.message}`);
+    return this.#show(result.folded, child === null ? request : { ...request, view: "timeline" });
+  }
+
+  close(): void {
+    this.#cache.clear();
+  }
+
+  #show(folded: Folded<GeminiFile>, request: PageRequest): Page {
+    const { state } = folded;
+    const ids = idsOf(state, request);
+    const ordinals = new Map(state.seen.map((id, i) => [id, i + 1]));
+    const calls = messagesOf(state, state.seen).flatMap((one) => one.calls.map((call) => call.id));
+    const answered = new Set(calls);
+    const { textLimit } = request;
+    using records = new ChatRecords(folded, textLimit === undefined ? undefined : Math.max(textLimit, LEAST_STRING));
+    return pageOf(
+      {
+        lines: numberedItems(ids.length),
+        entries: ({ at: [i] }) => {
+          const id = ids[i];
+          return id === undefined ? [] : this.#entries(folded, records, id, ordinals.get(id) ?? 0, answered, textLimit);
+        },
+        locate: (ref) => {
+          const [id = "", block = "0"] = ref.split("/");
+          const i = ids.indexOf(id);
+          return i < 0 ? null : [i, 0, Number(block) || 0];
+        },
+      },
+      request,
+    );
+  }
+
+  #entries(
+    folded: Folded<GeminiFile>,
+    records: ChatRecords,
+    id: string,
+    n: number,
+    answered: ReadonlySet<string>,
+    textLimit: number | undefined,
+  ): Entry[] {
+    const known = messagesOf(folded.state, [id])[0];
+    if (known === undefined) return [];
+    const flags = { n, branch: known.active, inContext: known.active, forkable: isForkable(folded.state, id) };
+    const written = folded.path.endsWith(".jsonl") ? "" : `${folded.size}:${folded.mtimeMs}`;
+    const spots = [known.at, known.tokensAt, known.callsAt, written];
+    const key = JSON.stringify([folded.ino, id, spots, flags, textLimit ?? null]);
+    const cached = this.#cache.get(key);
+    if (cached !== undefined) return cached.slice();
+    const found = records.message(id);
+    if (found === null) return [];
+    const made = entriesOf(found.message, found.record, { ...flags, answered }, textLimit);
+    if (this.#cache.size >= MOST_CACHED) this.#cache.clear();
+    this.#cache.set(key, made);
+    return made.slice();
+  }
+}
+
+/** The messages of a view. Throws NoSuchEntry for an unknown branch. */
+function idsOf(state: GeminiFile, request: PageRequest): readonly string[] {
+  if (request.view === "timeline") return state.seen;
+  if (request.view === "context") return state.active;
+  const branch = state.rewinds.find((dropped) => dropped[0] === request.of);
+  if (branch === undefined) throw new NoSuchEntry(`this session has no branch ${request.of ?? ""}`);
+  return branch;
+}

@@ -46,7 +46,7 @@ const FORMAT = [
 export async function listPanes(timeoutMs = 2000, env: NodeJS.ProcessEnv = process.env): Promise<TmuxPanes> {
   const result = await runTmux(["list-panes", "-a", "-F", FORMAT], timeoutMs, env);
   if (result.code !== 0) {
-    if (/no server running|error connecting to|no such file/iu.test(result.stderr)) {
+    if (/no server running|error connecting to|no such file|no current target|no sessions/iu.test(result.stderr)) {
       return { panes: [], sessions: new Set(), server: false };
     }
     throw new Error(`tmux list-panes failed: ${result.stderr.trim().slice(0, 200)}`);

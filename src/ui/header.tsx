@@ -1,10 +1,8 @@
-import { useContext, useMemo } from "react";
+import { useContext } from "react";
 import { useStore } from "zustand";
 import type { Conflict } from "../session/conflicts.ts";
-import { countedStatuses, countStatuses } from "../session/counts.ts";
-import type { Snapshot } from "../session/snapshot.ts";
+import { countedStatuses } from "../session/counts.ts";
 import { STATUSES } from "../session/status.ts";
-import type { ListRows } from "../store/rows.ts";
 import { Appearance } from "./appearance.ts";
 import type { Screen } from "./screen.ts";
 import { StyledLine } from "./styled-line.tsx";
@@ -22,7 +20,8 @@ export function Header({ screen, width }: { screen: Screen; width: number }) {
   );
   const conflicts = useStore(screen.store, (state) => state.conflicts.filter(isPressing).length);
   const rows = useStore(screen.store, () => screen.rows());
-  const counts = useMemo(() => countStatuses(snapshotsOf(rows)), [rows]);
+  // Over all sessions, not the filtered ones: who needs the person is never filtered away.
+  const { counts } = useStore(screen.store, () => screen.attention());
   const left: Line = [span(" forktail ", "heading")];
   for (const { status, count } of countedStatuses(counts)) {
     const glyph = ascii ? STATUSES[status].ascii : STATUSES[status].glyph;
@@ -41,8 +40,4 @@ export function Header({ screen, width }: { screen: Screen; width: number }) {
 /** A directory that is gone waits until somebody resumes; two sessions in each other's way do not. */
 function isPressing({ kind }: Conflict): boolean {
   return kind !== "directory-gone";
-}
-
-function snapshotsOf({ rows }: ListRows): Snapshot[] {
-  return rows.flatMap((row) => (row.type === "session" ? row.snapshot : []));
 }

@@ -53,12 +53,18 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   });
   const bridge: { suspend: ReturnType<typeof useApp>["suspendTerminal"] | null } = { suspend: null };
   const modes = new TerminalModes(stdout, config.mouse ?? false);
+  let lent = false;
   const terminal: Terminal = {
     output: stdout,
     lend: async (work) => {
+      lent = true;
       modes.leave();
-      if (bridge.suspend) await bridge.suspend(work);
-      modes.enter();
+      try {
+        if (bridge.suspend) await bridge.suspend(work);
+      } finally {
+        lent = false;
+        modes.enter();
+      }
     },
     run: runChild,
     quit: () => leave(0),
@@ -89,7 +95,7 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
     },
   );
   modes.enter();
-  const ended = endings(leave);
+  const ended = endings(leave, () => lent);
   const attendance = new Attendance(screen, modes, (text) => stdout.write(text));
   for (const text of [problem, ...problems, options.greeting]) if (text) screen.say(text);
   const minute = setInterval(() => store.setState({ clock: now(env) }), MINUTE);
@@ -135,9 +141,11 @@ function Bridge(props: {
 const SIGNALS = { SIGTERM: 143, SIGHUP: 129, SIGINT: 130 } as const;
 
 /** Signals and crashes end the screen the orderly way, and are told afterwards. */
-function endings(leave: (code: number) => void): { words(): string | null; stop(): void } {
+function endings(leave: (code: number) => void, lent: () => boolean): { words(): string | null; stop(): void } {
   let words: string | null = null;
   const onSignal = (signal: NodeJS.Signals): void => {
+    // Ctrl-C in the program that has the terminal reaches us too, and is meant for it alone.
+    if (signal === "SIGINT" && lent()) return;
     words = `stopped by ${signal}; no session was touched`;
     leave(signal in SIGNALS ? SIGNALS[signal as keyof typeof SIGNALS] : 1);
   };

@@ -60,6 +60,12 @@ export class Screen {
   #left: { sessions: ReadonlyMap<SessionKey, Snapshot>; at: number } | null = null;
   #pane: { pane: Pane; open: OpenView; snapshot: Snapshot | null } | null = null;
   #paneListeners = new Set<() => void>();
+  #attention: {
+    sessions: ReadonlyMap<SessionKey, Snapshot>;
+    revision: number;
+    clock: number;
+    found: Attention;
+  } | null = null;
   /** What happened while the person was away the last time. */
   away: DigestLine[] = [];
   #columns = 80;
@@ -108,16 +114,21 @@ export class Screen {
     return joinSessions(this.store.getState().sessions).sessions.get(key) ?? null;
   }
 
-  /** Who wants the person, among the sessions that the list may show. */
+  /** Who wants the person, among the sessions that the list may show. Made anew only when something it depends on changed. */
   attention(): Attention {
+    const { sessions, memoryRevision, clock } = this.store.getState();
+    const last = this.#attention;
+    if (last && last.sessions === sessions && last.revision === memoryRevision && last.clock === clock)
+      return last.found;
     const { memory, env } = this.context;
-    const shown = [...joinSessions(this.store.getState().sessions).sessions.values()].filter(
-      ({ key }) =>
-        memory.get("superseded", key) === null &&
-        memory.get("withdrawn", key) === null &&
-        memory.get("hidden", key) === null,
-    );
-    return attention(shown, { snoozed: (key) => memory.get("snoozed", key), now: now(env) });
+    const folded = (key: SessionKey): boolean =>
+      memory.get("superseded", key) !== null ||
+      memory.get("withdrawn", key) !== null ||
+      memory.get("hidden", key) !== null;
+    const shown = [...joinSessions(sessions).sessions.values()].filter(({ key }) => !folded(key));
+    const found = attention(shown, { snoozed: (key) => memory.get("snoozed", key), now: now(env) });
+    this.#attention = { sessions, revision: memoryRevision, clock, found };
+    return found;
   }
 
   /** The session the person is looking at right now: open, and the terminal has their eyes. */

@@ -1,0 +1,125 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { markOf, wayOf } from "../../../src/sources/opencode/open-database.ts";
+import { opencodeSource } from "../../../src/sources/opencode/source.ts";
+import { evidenceOf, readSource, type Seen } from "../../support/read-source.ts";
+import { temporaryDirectory } from "../../support/temp.ts";
+import { treeHash } from "../../support/tree-hash.ts";
+import { addSession, newDatabase } from "./database.ts";
+
+const NOW = "2026-11-20T12:00:00.000Z";
+const HERE = dirname(fileURLToPath(import.meta.url));
+
+/** Reads everything there is, and proves that nothing in the directory changed by it. */
+async function readAll(root: string): Promise<Seen> {
+  const before = treeHash(root);
+  const { seen, reader } = await readSource(opencodeSource, [root], evidenceOf(NOW));
+  for (const key of seen.snapshots.keys()) {
+    const transcript = await reader.transcript(key);
+    await transcript.page({ view: "timeline", at: { edge: "end" }, limit: 50 });
+    await reader.requests(key);
+  }
+  await reader.close();
+  expect(treeHash(root)).toEqual(before);
+  return seen;
+}
+
+async function wayIn(root: string): Promise<string> {
+  const mark = await markOf(join(root, "opencode.db"));
+  if (mark === null) throw new Error("no database");
+  return wayOf(mark);
+}
+
+/** A program that has the database open, adds a session when told, and is there until the test is over. */
+async function writer(path: string): Promise<{ add(id: string): Promise<void>; kill(): Promise<void> }> {
+  const child = spawn(process.execPath, ["--no-warnings", join(HERE, "writer.mjs"), path], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child.stdout, "data");
+  return {
+    async add(id) {
+      child.stdin.write(`${id}\n`);
+      await once(child.stdout, "data");
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    },
+  };
+}
+
+describe("a database is read without a byte beside it changing", () => {
+  test("when nothing waits in its log: the file alone", async () => {
+    const { root, database } = await newDatabase();
+    addSession(database, "ses_a", [{ prompt: "Hi", reply: "Ho" }]);
+    database.close();
+    expect(await wayIn(root)).toBe("immutable");
+    expect([...(await readAll(root)).snapshots.keys()]).toEqual(["opencode:ses_a"]);
+    expect(readdirSync(root)).toEqual(["opencode.db"]);
+  });
+
+  test("while its program runs, and after it was killed: in place, with rows that are only in the log", async () => {
+    const { root, path, database } = await newDatabase();
+    addSession(database, "ses_a", [{ prompt: "Hi", reply: "Ho" }]);
+    database.close();
+    const running = await writer(path);
+    await running.add("ses_b");
+    expect(await wayIn(root)).toBe("in-place");
+    expect((await readAll(root)).snapshots.size).toBe(2);
+    await running.add("ses_c");
+    expect((await readAll(root)).snapshots.size).toBe(3);
+    await running.kill();
+    expect(await wayIn(root)).toBe("in-place");
+    expect((await readAll(root)).snapshots.size).toBe(3);
+  });
+
+  test("when rows wait in a log without its index: a copy, which is gone afterwards", async () => {
+    const { root, path, database } = await newDatabase();
+    addSession(database, "ses_a", [{ prompt: "Hi", reply: "Ho" }]);
+    const other = join(temporaryDirectory(), "opencode");
+    mkdirSync(other);
+    for (const end of ["", "-wal"]) cpSync(`${path}${end}`, join(other, `opencode.db${end}`));
+    database.close();
+    rmSync(root, { recursive: true });
+    expect(await wayIn(other)).toBe("copy");
+    const copies = (): string[] =>
+      readdirSync(dirname(dirname(other))).filter((name) => name.startsWith("forktail-opencode-"));
+    const before = copies();
+    expect((await readAll(other)).snapshots.size).toBe(1);
+    expect(copies()).toEqual(before);
+  });
+
+  test("a link, a FIFO's place and something that is no database are left alone and said", async () => {
+    const { root, path, database } = await newDatabase();
+    database.close();
+    symlinkSync(path, join(root, "opencode-link.db"));
+    writeFileSync(
+      join(root, "opencode-bad.db"),
+      "not a database, but long enough to be taken for the head of one ".repeat(20),
+    );
+    const seen = await readAll(root);
+    expect(seen.problems).toMatchObject([{ kind: "unreadable-database", path: join(root, "opencode-bad.db") }]);
+  });
+});
+
+test("the notice that node's SQLite is experimental does not reach the terminal, other warnings do", async () => {
+  const script = `
+    import { loadSqlite } from ${JSON.stringify(join(HERE, "../../../src/sources/opencode/sqlite.ts"))};
+    const { DatabaseSync } = await loadSqlite();
+    new DatabaseSync(":memory:").close();
+    process.emitWarning("something else");`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  const [code] = await once(child, "close");
+  expect(code).toBe(0);
+  expect(said).toContain("something else");
+  expect(said).not.toMatch(/sqlite/iu);
+});

@@ -71,7 +71,11 @@ function groups(
   nameOf: (request: ModelRequest) => string,
 ): Block[] {
   const byName = new Map<string, ModelRequest[]>();
-  for (const request of requests) byName.set(nameOf(request), [...(byName.get(nameOf(request)) ?? []), request]);
+  for (const request of requests) {
+    const list = byName.get(nameOf(request));
+    if (list === undefined) byName.set(nameOf(request), [request]);
+    else list.push(request);
+  }
   const rows: Row[] = [...byName].map(([name, list]) => {
     const sum = sumPriced(list, prices);
     return {

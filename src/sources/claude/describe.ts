@@ -1,10 +1,12 @@
 import type { Folded } from "../../files/fold.ts";
-import type { Damage } from "../../session/snapshot.ts";
+import type { Damage, Usage } from "../../session/snapshot.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
+import type { PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
 import type { Lineage } from "./family.ts";
 import { type ClaudeFile, kindOf, ROW } from "./file.ts";
-import { type AgentFile, modelRequest, type OwnedRequest, sessionRequests } from "./requests.ts";
+import { type AgentFile, agentRequests, modelRequest, sessionRequests } from "./requests.ts";
+import { ownUsage } from "./sums.ts";
 import { type Title, titleOf } from "./titles.ts";
 import { activeBranch, type BranchCounts, branchCounts, contextUsed } from "./tree.ts";
 
@@ -19,6 +21,8 @@ export interface Described {
   abandoned: BranchCounts;
   /** Made anew each time: what is kept of a request is its row in the file's state. */
   requests(): ModelRequest[];
+  /** The sum where nothing was copied, null where something was. */
+  ownSum(prices: PriceBook | null): Usage | null;
   context: { used: number; model: string | null } | null;
   subagents: {
     agentId: string;
@@ -54,7 +58,6 @@ export function describe(parts: SessionParts, lineage: Lineage): Described {
   const commands = onBranch.filter((prompt) => prompt.command);
   const expanded = commands.find((prompt) => (kindOf(file, prompt.row) & ROW.prompt) !== 0) ?? commands[0];
   const firstPrompt = shown(typed[0]?.text);
-  const owned = sessionRequests(file, parts.agents);
   const { active, abandoned } = branchCounts(file);
   return {
     id: parts.id,
@@ -74,8 +77,9 @@ export function describe(parts: SessionParts, lineage: Lineage): Described {
     abandoned,
     requests: () =>
       sessionRequests(file, parts.agents).map((one) => modelRequest(one, lineage.copied.has(one.request.id))),
+    ownSum: (prices) => (lineage.copied.size === 0 ? ownUsage(file, parts.agents, prices) : null),
     context: contextUsed(file),
-    subagents: subagentsOf(file, parts.agents, owned),
+    subagents: subagentsOf(file, parts.agents),
     damage: damageOf(file),
     programmatic: file.entrypoint?.startsWith("sdk") ?? false,
     lineage,
@@ -107,13 +111,14 @@ function summaryOf(file: ClaudeFile, summaries: ReadonlyMap<string, string>, lin
   return last?.text ?? null;
 }
 
-function subagentsOf(
-  file: ClaudeFile,
-  agents: readonly AgentFile[],
-  owned: readonly OwnedRequest[],
-): Described["subagents"] {
+function subagentsOf(file: ClaudeFile, agents: readonly AgentFile[]): Described["subagents"] {
   const calls = new Map<string, number>();
-  for (const { by } of owned) if (by !== null) calls.set(by, (calls.get(by) ?? 0) + 1);
+  const count = (by: string | null): void => {
+    if (by !== null) calls.set(by, (calls.get(by) ?? 0) + 1);
+  };
+  for (const { by } of agentRequests(file, agents)) count(by);
+  const sides = new Set(Object.values(file.sides));
+  if (sides.size > 0) for (const request of file.requests) if (request.counted) count(request.side);
   const found = agents.map((agent) => ({
     agentId: agent.id,
     type: agent.type,
@@ -121,7 +126,7 @@ function subagentsOf(
     model: agentModels(agent)[0] ?? agent.model,
     calls: calls.get(agent.id) ?? 0,
   }));
-  for (const side of new Set(Object.values(file.sides))) {
+  for (const side of sides) {
     const model = file.requests.find((request) => request.side === side)?.model ?? null;
     found.push({ agentId: side, type: null, description: null, model, calls: calls.get(side) ?? 0 });
   }

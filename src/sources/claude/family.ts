@@ -5,7 +5,8 @@ import type { OwnedRequest } from "./requests.ts";
 export interface Member {
   id: string;
   file: ClaudeFile;
-  requests: readonly OwnedRequest[];
+  /** Asked for only where there are relatives. */
+  requests(): readonly OwnedRequest[];
 }
 
 export interface Lineage {
@@ -48,11 +49,8 @@ function pointedAt(id: string, file: ClaudeFile): { session: string; row: number
  */
 export function lineages(members: readonly Member[]): Map<string, Lineage> {
   const sorted = [...members].sort((a, b) => (a.id < b.id ? -1 : 1));
-  if (sorted.length === 1) {
-    const only = sorted[0];
-    const pointed = only === undefined ? null : pointedAt(only.id, only.file);
-    if (only === undefined || pointed === null) return new Map(sorted.map((one) => [one.id, ORIGINAL]));
-  }
+  const [only, other] = sorted;
+  if (only !== undefined && other === undefined) return new Map([[only.id, lineageAlone(only)]]);
   const uuids = new Map(sorted.map((one) => [one.id, uuidsInOrder(one.file)]));
   const sources = new Map<string, { forkOf: string; row: number } | null>();
   for (const one of sorted) sources.set(one.id, sourceOf(one, sorted, uuids));
@@ -62,7 +60,7 @@ export function lineages(members: readonly Member[]): Map<string, Lineage> {
   for (const one of sorted) {
     const source = sources.get(one.id) ?? null;
     const copied = new Set<string>();
-    for (const { request } of one.requests) if (owners.get(request.id) !== one.id) copied.add(request.id);
+    for (const { request } of one.requests()) if (owners.get(request.id) !== one.id) copied.add(request.id);
     found.set(one.id, {
       forkOf: source === null ? null : source.forkOf,
       forkPoint: source === null ? null : (uuids.get(one.id)?.[source.row] ?? null),
@@ -71,6 +69,14 @@ export function lineages(members: readonly Member[]): Map<string, Lineage> {
     });
   }
   return found;
+}
+
+/** Without relatives all it has is its own, wherever it says it was copied from. */
+function lineageAlone(only: Member): Lineage {
+  const pointed = pointedAt(only.id, only.file);
+  if (pointed === null) return ORIGINAL;
+  const point = uuidsInOrder(only.file)[pointed.row] ?? null;
+  return { forkOf: pointed.session, forkPoint: point, copied: new Set(), depth: 1 };
 }
 
 function uuidsInOrder(file: ClaudeFile): string[] {
@@ -178,7 +184,7 @@ function ownersOf(
     .sort((a, b) => a.depth - b.depth || compareNumbers(a.first, b.first) || (a.one.id < b.one.id ? -1 : 1));
   const owners = new Map<string, string>();
   for (const { one } of ranked) {
-    for (const { request } of one.requests) if (!owners.has(request.id)) owners.set(request.id, one.id);
+    for (const { request } of one.requests()) if (!owners.has(request.id)) owners.set(request.id, one.id);
   }
   return owners;
 }

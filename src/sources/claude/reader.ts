@@ -282,7 +282,8 @@ export class ClaudeReader implements SourceReader {
       }
       winners.set(id, winner);
       const file = winner.folded.state;
-      members.push({ id, file, requests: sessionRequests(file, this.#sessions.agents(id)) });
+      const agents = this.#sessions.agents(id);
+      members.push({ id, file, requests: () => sessionRequests(file, agents) });
     }
     const lines: Map<string, Lineage> = lineages(members);
     for (const [id, winner] of winners) {

@@ -25,26 +25,28 @@ export interface OwnedRequest {
  */
 export function sessionRequests(main: ClaudeFile, agents: readonly AgentFile[]): OwnedRequest[] {
   const found: OwnedRequest[] = [];
-  const seen = new Map<string, number>();
-  for (const request of main.requests) {
-    if (!request.counted) continue;
-    seen.set(request.id, found.length);
-    found.push({ request, by: request.side });
-  }
-  const fixed = found.length;
+  for (const request of main.requests) if (request.counted) found.push({ request, by: request.side });
+  found.push(...agentRequests(main, agents));
+  return found;
+}
+
+/** The requests of sub-agents' files that the main file does not have. */
+export function agentRequests(main: ClaudeFile, agents: readonly AgentFile[]): OwnedRequest[] {
+  const found = new Map<string, OwnedRequest>();
   for (const agent of agents) {
     for (const request of agent.file.requests) {
-      if (!request.counted) continue;
-      const at = seen.get(request.id);
-      if (at === undefined) {
-        seen.set(request.id, found.length);
-        found.push({ request, by: agent.id });
-      } else if (at >= fixed && (found[at]?.request.output ?? 0) < request.output) {
-        found[at] = { request, by: found[at]?.by ?? agent.id };
-      }
+      if (!request.counted || isCountedIn(main, request.id)) continue;
+      const before = found.get(request.id);
+      if (before === undefined) found.set(request.id, { request, by: agent.id });
+      else if (before.request.output < request.output) found.set(request.id, { request, by: before.by });
     }
   }
-  return found;
+  return [...found.values()];
+}
+
+function isCountedIn(file: ClaudeFile, id: string): boolean {
+  const at = Object.hasOwn(file.byMessage, id) ? file.byMessage[id] : undefined;
+  return at !== undefined && file.requests[at]?.counted === true;
 }
 
 export function modelRequest(owned: OwnedRequest, copied: boolean): ModelRequest {

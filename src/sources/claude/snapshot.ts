@@ -90,14 +90,14 @@ export function snapshotOf(parts: SnapshotParts): Snapshot {
 /** A file of which only the end was read so far has no numbers yet. */
 function usageOf(parts: SnapshotParts): Pick<Snapshot, "usage" | "own"> {
   if (parts.main.state.low > 0) return { usage: null, own: null };
+  const whole = parts.described.ownSum(parts.prices);
+  if (whole !== null) return { usage: whole, own: whole };
   const requests = parts.described.requests();
   const usage = sumPriced(requests, parts.prices);
-  const own = requests.some((request) => request.copied)
-    ? sumPriced(
-        requests.filter((request) => request.copied !== true),
-        parts.prices,
-      )
-    : usage;
+  const own = sumPriced(
+    requests.filter((request) => request.copied !== true),
+    parts.prices,
+  );
   return { usage, own };
 }
 

@@ -8,7 +8,7 @@ import { Conversation, type Row, uuid } from "./rows.ts";
 function member(one: Conversation): Member {
   const file = claudeFold.initial();
   runNow(claudeFold.advance(file, bytesOf(Buffer.from(one.text())), 0));
-  return { id: one.id, file, requests: sessionRequests(file, []) };
+  return { id: one.id, file, requests: () => sessionRequests(file, []) };
 }
 
 /** A copy of a conversation under another name, going on by itself. */
@@ -115,7 +115,7 @@ describe("a copied conversation", () => {
     const members = chain.map(member);
     const lines = lineages(members);
     const own = members.map(
-      (one) => one.requests.filter((owned) => !lines.get(one.id)?.copied.has(owned.request.id)).length,
+      (one) => one.requests().filter((owned) => !lines.get(one.id)?.copied.has(owned.request.id)).length,
     );
     expect(own.reduce((a, b) => a + b, 0)).toBe(52);
     expect(lines.get(chain.at(-1)?.id ?? "")?.depth).toBe(50);

@@ -68,7 +68,8 @@ export function App({ screen, keymap, look }: Props) {
   const listWidth = side ? Math.min(60, Math.max(36, Math.floor(width * 0.36))) : width;
   return (
     <Appearance.Provider value={look}>
-      <Box flexDirection="column" width={width} height={height} overflow="hidden">
+      {/* Not `width`: after a resize Ink draws the old layout once more, and what is wider than the terminal would wrap. */}
+      <Box flexDirection="column" width="100%" height={height} overflow="hidden">
         <Header screen={screen} width={width} />
         <Box width={width} height={body} overflow="hidden">
           {(side || focus === "list") && <SessionList screen={screen} width={listWidth} height={body} />}

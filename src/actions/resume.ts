@@ -42,9 +42,12 @@ export async function resumeInTmux(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const target = env.TMUX_PANE ? ["-t", env.TMUX_PANE] : [];
-  const verb = place === "split" ? ["split-window", "-h"] : ["new-window"];
+  // Behind the window we are in: at its own index there is no room.
+  const verb = place === "split" ? ["split-window", "-h"] : ["new-window", "-a"];
   const cwd = command.cwd === null ? [] : ["-c", command.cwd];
-  const result = await runTmux([...verb, ...target, ...cwd, "--", ...command.argv], 5000, env);
+  // The server's own PATH is that of the shell which once started it: the program was looked for on ours.
+  const path = env.PATH ? ["-e", `PATH=${env.PATH}`] : [];
+  const result = await runTmux([...verb, ...target, ...cwd, ...path, "--", ...command.argv], 5000, env);
   if (result.code !== 0) throw new Error(`tmux refused: ${cleanLine(result.stderr)}`);
 }
 

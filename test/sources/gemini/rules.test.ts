@@ -1,0 +1,227 @@
+import { createHash } from "node:crypto";
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { bytesOf, runNow } from "../../../src/files/fold.ts";
+import { processTable } from "../../../src/probe/processes.ts";
+import { type GeminiFile, isSession, messageOf, newGeminiFile } from "../../../src/sources/gemini/file.ts";
+import { advanceLines } from "../../../src/sources/gemini/fold.ts";
+import { geminiRoots, placeOf } from "../../../src/sources/gemini/places.ts";
+import { geminiSource } from "../../../src/sources/gemini/source.ts";
+import { tailOf } from "../../../src/sources/gemini/tail.ts";
+import { evidenceOf, readSource } from "../../support/read-source.ts";
+import { answer, ask, bare, ID, lines, meta, oneChat, ran, time, uuid } from "./chat.ts";
+
+const NOW = "2026-11-20T12:00:00.000Z";
+const evidence = evidenceOf(NOW);
+
+function fold(records: readonly unknown[]): GeminiFile {
+  const state = newGeminiFile();
+  runNow(advanceLines(state, bytesOf(Buffer.from(lines(records))), 0));
+  return state;
+}
+
+const context = { ...ask(1, "<session_context>\n..."), id: "a".repeat(32) };
+const said = [meta(), context, ask(2, "Brew"), answer(3, "Brewed.")];
+
+describe("records", () => {
+  test("a message that is written again is one message, and keeps what a later record leaves out", () => {
+    const state = fold([
+      ...said,
+      { ...answer(3, "Brewed again."), toolCalls: [ran("c1")] },
+      bare(answer(3, "Brewed.")),
+    ]);
+    expect(state.active).toHaveLength(3);
+    expect(messageOf(state, uuid(3))).toMatchObject({
+      model: "gemini-2.5-pro",
+      tokens: { input: 62, cacheRead: 40, output: 15, reasoning: 5, total: 115 },
+      calls: [{ id: "c1", status: "success" }],
+    });
+  });
+
+  test("a checkpoint is the conversation from then on: repeated ids are one, numbers stay", () => {
+    const list = [context, ask(2, "Brew"), bare(answer(3, "Brewed.")), bare(answer(3, "Brewed."))];
+    const state = fold([...said, { $set: { messages: [] } }, { $set: { messages: list, lastUpdated: time(9) } }]);
+    expect(state.active).toEqual(["a".repeat(32), uuid(2), uuid(3)]);
+    expect(messageOf(state, uuid(3))?.tokens?.total).toBe(115);
+    expect(state.updatedAt).toBe(Date.parse(time(9)));
+  });
+
+  test("a rewind drops its message and all behind it, an unknown id drops everything", () => {
+    const two = [...said, ask(4, "More"), answer(5, "Most.")];
+    const back = fold([...two, { $rewindTo: uuid(4) }]);
+    expect(back.active).toEqual(["a".repeat(32), uuid(2), uuid(3)]);
+    expect(back.rewinds).toEqual([[uuid(4), uuid(5)]]);
+    expect(fold([...two, { $rewindTo: "nobody" }]).active).toEqual([]);
+    const again = fold([...two, { $rewindTo: uuid(4) }, ask(4, "More")]);
+    expect(again.active.at(-1)).toBe(uuid(4));
+    expect(messageOf(again, uuid(4))?.rewound).toBe(false);
+  });
+
+  test("metadata comes again on a resume: the first start stays, the last summary holds", () => {
+    const state = fold([
+      ...said,
+      meta(ID, { startTime: time(50), lastUpdated: time(50) }),
+      { $set: { summary: "Tea" } },
+    ]);
+    expect(state).toMatchObject({ startedAt: Date.parse(time(0)), updatedAt: Date.parse(time(50)), summary: "Tea" });
+  });
+
+  test("a file in pieces is read as the file at once", () => {
+    const records = [
+      ...said,
+      ask(4, "More"),
+      answer(5, "Most."),
+      { $rewindTo: uuid(4) },
+      { $set: { messages: [ask(2, "Brew")] } },
+    ];
+    const text = Buffer.from(lines(records));
+    const state = newGeminiFile();
+    let offset = 0;
+    for (let end = 1; end < text.length; end += 61) {
+      offset = runNow(advanceLines(state, bytesOf(text.subarray(0, end)), offset));
+    }
+    runNow(advanceLines(state, bytesOf(text), offset));
+    expect(state).toEqual(fold(records));
+  });
+
+  test.each([
+    ["<hook_context>x", false],
+    ["/about", false],
+    ["?", false],
+    ["  /chat list", false],
+    ["Brew / serve", true],
+  ])("%s is a prompt: %s", (text, prompt) => {
+    expect(messageOf(fold([meta(), ask(2, text)]), uuid(2))?.prompt).toBe(prompt);
+  });
+
+  test("a start alone is no session", () => {
+    expect(isSession(fold([meta(), context, ask(2, "/about")]))).toBe(false);
+    expect(isSession(fold(said))).toBe(true);
+  });
+});
+
+describe("how a chat ends", () => {
+  const response = { ...ask(4, ""), content: [{ functionResponse: { id: "c1", response: { output: "x" } } }] };
+  const note = (type: string) => ({ id: uuid(9), timestamp: time(9), type, content: "no credit" });
+  test.each<[string, unknown[], string]>([
+    ["a start", [meta(), context], "new"],
+    ["a prompt", [...said, ask(4, "More")], "open"],
+    ["a reply", said, "over"],
+    ["a reply with calls that ran", [...said, { ...answer(3, ""), toolCalls: [ran("c1")] }], "over"],
+    ["a call that was cancelled", [...said, { ...answer(3, ""), toolCalls: [ran("c1", "cancelled")] }], "interrupted"],
+    ["a result nobody answered", [...said, response], "open"],
+    ["an error", [...said, ask(4, "More"), note("error")], "error"],
+    ["a note behind a reply", [...said, note("info")], "over"],
+    ["a command behind a reply", [...said, ask(4, "/about")], "over"],
+  ])("%s", (_, records, state) => {
+    expect(tailOf(fold(records)).state).toBe(state);
+  });
+});
+
+describe("while we watch", () => {
+  test("an append changes its session, a deleted chat is gone, a twin that is left takes its place", async () => {
+    const { root, chats, path } = oneChat(said);
+    const object = join(chats, `session-2026-11-20T09-00-${ID.slice(0, 8)}.json`);
+    const { id: _id, ...rest } = { id: 0, ...meta(), messages: [ask(2, "Old"), answer(3, "Older.")] };
+    writeFileSync(object, JSON.stringify(rest));
+    const { reader, seen } = await readSource(geminiSource, [root], evidence);
+    expect(seen.byId(ID)).toMatchObject({ path, messages: 2, cwd: "/home/dana/code/pot" });
+    appendFileSync(path, lines([ask(4, "More")]));
+    seen.take(await reader.apply([path], evidence));
+    expect(seen.byId(ID)).toMatchObject({ messages: 3, native: "interrupted" });
+    rmSync(path);
+    seen.take(await reader.apply([path], evidence));
+    expect(seen.byId(ID)).toMatchObject({ path: object, title: "Old", own: { requests: 1 } });
+    writeFileSync(object, JSON.stringify({ ...rest, messages: [ask(2, "New")] }));
+    seen.take(await reader.apply([object], evidence));
+    expect(seen.byId(ID)).toMatchObject({ title: "New", messages: 1 });
+    rmSync(object);
+    expect((await reader.apply([object], evidence)).removed).toEqual([`gemini:${ID}`]);
+  });
+
+  test("a checkpoint in one file takes the numbers it lost from its twin", async () => {
+    const { root, chats } = oneChat([meta(ID, { lastUpdated: time(99) }), ask(2, "Brew"), bare(answer(3, "Brewed."))]);
+    const object = join(chats, `session-2026-11-20T08-00-${ID.slice(0, 8)}.json`);
+    writeFileSync(object, JSON.stringify({ ...meta(), messages: [ask(2, "Brew"), answer(3, "Brewed.")] }));
+    const { seen } = await readSource(geminiSource, [root], evidence);
+    expect(seen.byId(ID).own).toMatchObject({ requests: 1, input: 62, cacheRead: 40, output: 15 });
+  });
+
+  test("a folder that is a hash is known once a process runs in its directory", async () => {
+    const { root } = oneChat(said);
+    const hashed = join(root, createHash("sha256").update("/home/dana/code/old").digest("hex"));
+    renameSync(join(root, "pot"), hashed);
+    rmSync(join(hashed, ".project_root"));
+    const { reader, seen } = await readSource(geminiSource, [root], evidence);
+    expect(seen.byId(ID)).toMatchObject({ cwd: null, resume: null });
+    expect(await reader.resume(`gemini:${ID}`)).toMatchObject({ ok: false });
+    const shell = { pid: 3, ppid: null, startTicks: "1", tty: null, comm: "zsh", argv: ["zsh"], locksHeld: [] };
+    seen.take(reader.tick(evidenceOf(NOW, processTable([{ ...shell, cwd: "/home/dana/code/old" }]))));
+    expect(seen.byId(ID).cwd).toBe("/home/dana/code/old");
+  });
+
+  test("projects.json that comes later names the folders", async () => {
+    const { root } = oneChat(said);
+    rmSync(join(root, "pot", ".project_root"));
+    const { reader, seen } = await readSource(geminiSource, [root], evidence);
+    expect(seen.byId(ID).cwd).toBeNull();
+    const file = join(root, "..", "projects.json");
+    writeFileSync(file, JSON.stringify({ projects: { "/p/pot": "pot" } }));
+    seen.take(await reader.apply([join(root, "..", "projects.json")], evidence));
+    expect(seen.byId(ID).cwd).toBe("/p/pot");
+  });
+
+  test("an unfinished last line is left for later, a bad line costs itself", async () => {
+    const { root, path } = oneChat([...said, 7], '{"id":"x');
+    const { reader, seen } = await readSource(geminiSource, [root], evidence);
+    expect(seen.byId(ID).damage).toEqual([
+      { kind: "bad-line", bytes: null, line: 5 },
+      { kind: "torn-tail", bytes: 8, line: null },
+    ]);
+    appendFileSync(path, `","timestamp":"${time(6)}","type":"user","content":"Late"}\n`);
+    seen.take(await reader.apply([path], evidence));
+    expect(seen.byId(ID).extra.lastPrompt).toBe("Late");
+  });
+});
+
+describe("where chats lie", () => {
+  test.each([
+    [{ HOME: "/h" }, "/h/.gemini/tmp"],
+    [{ HOME: "/h", GEMINI_CLI_HOME: "/g" }, "/g/.gemini/tmp"],
+  ])("%j", (env, root) => {
+    expect(geminiRoots(env)).toEqual([root]);
+  });
+
+  test.each([
+    ["/r/pot/chats/session-2026-11-20T09-00-11111111.jsonl", { kind: "chat", project: "pot" }],
+    ["/r/pot/chats/session-2026-11-20T09-00-11111111.json", { kind: "chat", project: "pot" }],
+    [`/r/pot/chats/${ID}/${uuid(1)}.jsonl`, { kind: "child", project: "pot", parent: ID }],
+    ["/r/pot/.project_root", { kind: "project-root", project: "pot" }],
+    ["/r/pot/logs.json", null],
+    ["/r/pot/chats/checkpoint-a.json", null],
+    ["/r/pot/shell_history", null],
+  ])("%s", (path, place) => {
+    expect(placeOf("/r", path)).toEqual(place);
+  });
+
+  test("a sub-agent's chat is hidden and a page of its parent", async () => {
+    const { root, chats } = oneChat(said);
+    mkdirSync(join(chats, ID));
+    writeFileSync(
+      join(chats, ID, `${uuid(77)}.jsonl`),
+      lines([meta(uuid(77), { kind: "subagent" }), ask(12, "Scan"), answer(13, "Seen.")]),
+    );
+    const { reader, seen } = await readSource(geminiSource, [root], evidence);
+    expect(seen.byId(uuid(77))).toMatchObject({
+      hidden: true,
+      can: [],
+      parent: { key: `gemini:${ID}`, relation: "subagent" },
+    });
+    const transcript = await reader.transcript(`gemini:${ID}`);
+    const page = await transcript.page({ view: "branch", of: `agent:${uuid(77)}`, at: { edge: "start" }, limit: 9 });
+    expect(page.entries.map((one) => one.text)).toEqual(["Scan", "Seen."]);
+    expect(JSON.stringify(await reader.document(`gemini:${ID}`, "team"))).toContain("Scan");
+    expect(await reader.resume(`gemini:${uuid(77)}`)).toMatchObject({ ok: false });
+  });
+});

@@ -41,14 +41,22 @@ export async function resumeInTmux(
   place: "split" | "window",
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const target = env.TMUX_PANE ? ["-t", env.TMUX_PANE] : [];
-  // Behind the window we are in: at its own index there is no room.
+  // A split is made of our pane; a new window stands behind ours, and tmux takes no pane for that.
+  const at = place === "split" ? (env.TMUX_PANE ?? null) : await windowOfOurs(env);
+  const target = at === null ? [] : ["-t", at];
   const verb = place === "split" ? ["split-window", "-h"] : ["new-window", "-a"];
   const cwd = command.cwd === null ? [] : ["-c", command.cwd];
   // The server's own PATH is that of the shell which once started it: the program was looked for on ours.
   const path = env.PATH ? ["-e", `PATH=${env.PATH}`] : [];
   const result = await runTmux([...verb, ...target, ...cwd, ...path, "--", ...command.argv], 5000, env);
   if (result.code !== 0) throw new Error(`tmux refused: ${cleanLine(result.stderr)}`);
+}
+
+/** `@3`, the window that we run in; null when tmux does not say. */
+async function windowOfOurs(env: NodeJS.ProcessEnv): Promise<string | null> {
+  if (!env.TMUX_PANE) return null;
+  const { stdout } = await runTmux(["display-message", "-p", "-t", env.TMUX_PANE, "#{window_id}"], 5000, env);
+  return /^@[0-9]+$/u.exec(stdout.trim())?.[0] ?? null;
 }
 
 /** Brings a live pane in front of the client that forktail runs in, or selects it on its server. */

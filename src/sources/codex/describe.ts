@@ -1,11 +1,13 @@
-import type { Damage } from "../../session/snapshot.ts";
+import type { Damage, Usage } from "../../session/snapshot.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
+import type { PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
 import { copiedPrefix } from "./copied-prefix.ts";
 import type { CodexFile } from "./file.ts";
 import { eventsOnPath, isShown, type PathEvent, pathOf } from "./path.ts";
 import { threadRequests } from "./requests.ts";
 import { eventsOf, metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
+import { runningOf, runningSum } from "./running.ts";
 import { type Tail, tailOf } from "./tail.ts";
 
 interface Counts {
@@ -30,6 +32,8 @@ export interface Described {
   compactions: number;
   /** Made anew each time: what is kept of a request is its event in the file's state. */
   requests(): ModelRequest[];
+  /** The sum where it can be gone on with, null where it has to be worked out. */
+  ownSum(prices: PriceBook | null): Usage | null;
   context: { used: number; limit: number | null } | null;
   tail: Tail;
   cwd: string | null;
@@ -52,11 +56,10 @@ export function describe(
   const current = files.at(-1);
   const meta = current === undefined ? null : metaOf(current);
   if (current === undefined || meta === null) return null;
-  const path = eventsOnPath(pathOf(current, lookup));
-  const kept = path.filter((one) => !one.dropped);
-  const internal = meta.kind === "internal";
-  const prompts = internal ? [] : promptsOf(kept);
-  const first = prompts[0];
+  const alone = files.length === 1 && meta.kind === "user" && meta.base === null;
+  const running = alone && copiedPrefix(current, lookup).events === 0 ? runningOf(current) : null;
+  const said = running === null ? saidOnPath(current, files, lookup) : saidSoFar(running);
+  const first = said.firstPrompt;
   const named = name === null ? "" : cutCodePoints(cleanLine(name), MOST_TITLE);
   const title = named !== "" ? named : cutCodePoints(first ?? "", MOST_TITLE);
   const times = files.map((file) => file.folded.state);
@@ -67,15 +70,9 @@ export function describe(
     kind: meta.kind,
     title: title === "" ? thread : title,
     titleFrom: named !== "" ? "session_index" : title === "" ? "id" : "first prompt",
-    firstPrompt: first ?? null,
-    lastPrompt: prompts.at(-1) ?? null,
-    models: modelsOf(path, files, lookup),
-    counts: count(kept, internal),
-    abandoned: abandonedOf(path, files, lookup, internal),
-    compactions: kept.filter((one) => one.event.k === "compaction").length,
+    ...said,
     requests: () => threadRequests(thread, files, lookup),
-    context: contextOf(kept),
-    tail: tailOf(path),
+    ownSum: (prices) => (running === null ? null : runningSum(current, thread, prices)),
     cwd,
     cwdFrom: from,
     parent: parentOf(current, lookup),
@@ -84,6 +81,35 @@ export function describe(
     programmatic: meta.source === "exec" || meta.source === "mcp",
     damage: files.flatMap((file) => damageOf(file.folded.state)),
   };
+}
+
+type Said = Pick<
+  Described,
+  "firstPrompt" | "lastPrompt" | "models" | "counts" | "abandoned" | "compactions" | "context" | "tail"
+>;
+
+function saidOnPath(current: Rollout, files: readonly Rollout[], lookup: RolloutLookup): Said {
+  const path = eventsOnPath(pathOf(current, lookup));
+  const kept = path.filter((one) => !one.dropped);
+  const internal = metaOf(current)?.kind === "internal";
+  const prompts = internal ? [] : promptsOf(kept);
+  return {
+    firstPrompt: prompts[0] ?? null,
+    lastPrompt: prompts.at(-1) ?? null,
+    models: modelsOf(path, files, lookup),
+    counts: count(kept, internal),
+    abandoned: abandonedOf(path, files, lookup, internal),
+    compactions: kept.filter((one) => one.event.k === "compaction").length,
+    context: contextOf(kept),
+    tail: tailOf(path),
+  };
+}
+
+function saidSoFar(running: NonNullable<ReturnType<typeof runningOf>>): Said {
+  const { firstPrompt, lastPrompt, models, counts, compactions, context, now } = running;
+  const shown = [...models].map((model) => cutCodePoints(cleanLine(model), 120));
+  const abandoned = { human: 0, assistant: 0, toolCalls: 0 };
+  return { firstPrompt, lastPrompt, models: [...new Set(shown)], counts, abandoned, compactions, context, tail: now };
 }
 
 function promptsOf(path: readonly PathEvent[]): string[] {

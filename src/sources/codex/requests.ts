@@ -13,12 +13,15 @@ const MOST_ANCESTORS = 64;
  */
 export function threadRequests(thread: string, files: readonly Rollout[], lookup: RolloutLookup): ModelRequest[] {
   const byKey = new Map<string, ModelRequest>();
+  const add = (one: ModelRequest): void => {
+    if (!byKey.has(one.key)) byKey.set(one.key, one);
+  };
   const current = files.at(-1);
   if (current !== undefined && metaOf(current)?.kind === "user") {
-    for (const one of inherited(current, lookup, 0)) byKey.set(one.key, one);
+    for (const one of inherited(current, lookup, 0)) add(one);
   }
   for (const file of files) {
-    for (const one of ownRequests(file, eventsOf(file).length, thread, lookup)) byKey.set(one.key, one);
+    for (const one of ownRequests(file, eventsOf(file).length, thread, lookup)) add(one);
   }
   return [...byKey.values()].map((one) => {
     if (one.by !== thread) return { ...one, by: null, copied: true };
@@ -95,7 +98,7 @@ function requestsIn({ file, from, to }: Segment, thread: string, before: readonl
   return found;
 }
 
-function recordKey(id: string, thread: string): string {
+export function recordKey(id: string, thread: string): string {
   return id.startsWith("@") ? `codex:${thread}:${id}` : `codex:${id}`;
 }
 
@@ -118,7 +121,7 @@ function since(before: RawUsage | null, event: CodexEvent & { k: "total" }): { u
 }
 
 /** Input without what was cached; reasoning stays a part of output (agents.md §0). */
-function tokensOf(usage: RawUsage) {
+export function tokensOf(usage: RawUsage) {
   const cacheRead = Math.max(0, Math.min(usage.cached, usage.input));
   const cacheWrite = Math.max(0, Math.min(usage.cacheWrite, usage.input - cacheRead));
   return {

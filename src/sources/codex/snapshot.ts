@@ -94,6 +94,8 @@ export function snapshotOf(parts: SnapshotParts): Snapshot {
 /** The first generation recorded no usage at all: that is unknown, not zero. */
 function usageOf({ described, current, prices }: SnapshotParts): Pick<Snapshot, "usage" | "own"> {
   if (metaOf(current)?.generation === 1 || current.folded.state.low > 0) return { usage: null, own: null };
+  const whole = described.ownSum(prices);
+  if (whole !== null) return { usage: whole, own: whole };
   const requests = described.requests();
   const usage = sumPriced(requests, prices);
   const own = requests.filter((request) => request.copied !== true);

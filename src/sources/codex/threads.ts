@@ -33,6 +33,8 @@ export class CodexThreads {
   readonly #byThread = new Map<string, Set<string>>();
   /** Threads that point at this one: forks and sub-agents. */
   readonly #children = new Map<string, Set<string>>();
+  /** How far each file had been read the last time. */
+  readonly #reached = new Map<string, { state: CodexFile; events: number; ordinal: number }>();
   readonly #empty = new Map<string, string>();
   /** Compressed files that cannot be read, and why. */
   readonly #broken = new Map<string, string>();
@@ -86,8 +88,15 @@ export class CodexThreads {
       this.#children.set(parent, (this.#children.get(parent) ?? new Set()).add(thread));
       dirty.add(parent);
     }
-    // A parent that appears, or goes on being replaced, decides where its copies' own rows begin.
-    if (before === undefined || old !== thread) for (const child of this.#family(thread)) dirty.add(child);
+    const reached = this.#reached.get(path);
+    const { events } = folded.state;
+    this.#reached.set(path, { state: folded.state, events: events.length, ordinal: events.at(-1)?.ord ?? -1 });
+    // A parent that appears, is read anew or catches up decides what its copies have from it.
+    if (reached === undefined || reached.state !== folded.state || old !== thread) {
+      for (const child of this.#family(thread)) dirty.add(child);
+    } else if (this.children(thread).some((child) => this.#needsMore(child, thread, reached))) {
+      for (const child of this.#family(thread)) dirty.add(child);
+    }
     return dirty;
   }
 
@@ -95,6 +104,7 @@ export class CodexThreads {
     const dirty = new Set<string>();
     const before = this.#rollouts.get(path);
     this.#rollouts.delete(path);
+    this.#reached.delete(path);
     this.#empty.delete(path);
     this.#broken.delete(path);
     const thread = before === undefined ? null : threadOf(before.folded);
@@ -142,6 +152,15 @@ export class CodexThreads {
     const choice = chooseRollouts(all.sort((a, b) => (a.path < b.path ? -1 : 1)));
     this.#chosen.set(thread, choice);
     return choice;
+  }
+
+  /** Could what a child has from its parent lie behind what had been read of the parent? */
+  #needsMore(child: string, parent: string, reached: { events: number; ordinal: number }): boolean {
+    return this.of(child).some((file) => {
+      const { meta, events } = file.folded.state;
+      if (meta?.base != null) return meta.base.thread === parent && meta.base.endOrdinal > reached.ordinal + 1;
+      return meta?.ownFrom == null && events.length >= reached.events;
+    });
   }
 
   #leave(thread: string, path: string, dirty: Set<string>): void {

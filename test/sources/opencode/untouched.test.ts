@@ -109,10 +109,14 @@ describe("a database is read without a byte beside it changing", () => {
 
 test("the notice that node's SQLite is experimental does not reach the terminal, other warnings do", async () => {
   const script = `
-    import { loadSqlite } from ${JSON.stringify(join(HERE, "../../../src/sources/opencode/sqlite.ts"))};
+    import { loadSqlite, withoutSqliteNotice } from ${JSON.stringify(join(HERE, "../../../src/sources/opencode/sqlite.ts"))};
     const { DatabaseSync } = await loadSqlite();
     new DatabaseSync(":memory:").close();
-    process.emitWarning("something else");`;
+    await withoutSqliteNotice(async () => {
+      process.emitWarning("SQLite is an experimental feature and might change at any time", "ExperimentalWarning");
+      process.emitWarning("something else");
+    });
+    process.emitWarning("and another");`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -121,5 +125,6 @@ test("the notice that node's SQLite is experimental does not reach the terminal,
   const [code] = await once(child, "close");
   expect(code).toBe(0);
   expect(said).toContain("something else");
+  expect(said).toContain("and another");
   expect(said).not.toMatch(/sqlite/iu);
 });

@@ -6,7 +6,7 @@ import { piSource } from "../../../src/sources/pi/source.ts";
 import { copyOfFixture } from "../../support/fixtures.ts";
 import { evidenceOf, readSource, Seen } from "../../support/read-source.ts";
 import { treeHash } from "../../support/tree-hash.ts";
-import { call, header, lines, oneSession, reply, user } from "./pi-file.ts";
+import { call, header, lines, oneSession, reply, user, write } from "./pi-file.ts";
 
 const NOW = "2026-11-20T12:00:00.000Z";
 const TREE = "01a1f866-0d00-79c9-81b7-503fa7606e80";
@@ -159,6 +159,21 @@ describe("a fork", () => {
     });
     expect(await reader.resume("pi:s1")).toMatchObject({ ok: false, reason: expect.stringContaining("process 7") });
   });
+});
+
+test("an original owns its entries although its copy says it began earlier", async () => {
+  const entries = [user("u1", null, "Brew"), reply("a1", "u1")];
+  const { root, path } = oneSession([header("s1"), ...entries]);
+  const copy = { ...header("a0", { parentSession: path }), timestamp: "2026-11-19T09:00:00.000Z" };
+  write(join(root, "2026-11-19T09-00-00-000Z_a0.jsonl"), [
+    copy,
+    ...entries,
+    user("u2", "a1", "More"),
+    reply("a2", "u2"),
+  ]);
+  const { seen } = await readSource(piSource, [root], evidenceOf(NOW));
+  expect([seen.byId("s1").own?.requests, seen.byId("a0").own?.requests]).toEqual([1, 1]);
+  expect(seen.byId("a0").usage?.requests).toBe(2);
 });
 
 describe("while we watch", () => {

@@ -132,7 +132,7 @@ describe("the shape of the program", () => {
       readFileSync(join(SRC, path), "utf8")
         .split("\n")
         .flatMap((line, at) =>
-          /@ts-(ignore|expect-error|nocheck)|biome-ignore|\b(TODO|FIXME|XXX)\b|\bas any\b|: any(?=\s*[;,)=|&>\]{]|$)|<any>|\bany\[\]/u.test(
+          /@ts-(ignore|expect-error|nocheck)|biome-ignore|\b(TODO|FIXME|XXX)\b|\bas any(?=\s*[;,).\]]|$)|: any(?=\s*[;,)=|&>\]{]|$)|<any>|\bany\[\]/u.test(
             line,
           )
             ? [`${path}:${at + 1}: ${line.trim()}`]

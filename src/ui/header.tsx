@@ -28,7 +28,7 @@ export function Header({ screen, width }: { screen: Screen; width: number }) {
     left.push(toned(` ${glyph}${count}`, status));
   }
   const right: Line = [];
-  if (filter !== "") right.push(span(`/${filter}  `, "match"));
+  if (filter !== "") right.push(span(`/${filter}`, "match"), span("  "));
   if (troubles > 0) right.push(span("polling  ", "warn"));
   if (conflicts > 0) right.push(span(`${ascii ? "!!" : "⚠"} ${conflicts}  `, "warn"));
   if (problems > 0) right.push(span(`P ${problems}  `, "warn"));

@@ -59,8 +59,12 @@ function special(key: Key): string | null {
   return null;
 }
 
-/** How a key is shown to a person. */
-export function keyLabel(name: string): string {
+const ARROWS: Record<string, string> = { up: "Up", down: "Down", left: "Left", right: "Right" };
+
+/** How a key is shown to a person; in ASCII arrows are words. */
+export function keyLabel(name: string, ascii = false): string {
+  const arrow = ARROWS[name];
+  if (ascii && arrow !== undefined) return arrow;
   const labels: Record<string, string> = {
     up: "↑",
     down: "↓",

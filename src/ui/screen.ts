@@ -58,6 +58,9 @@ export class Screen {
   list: { width: number; keyAt(row: number): SessionKey | null } = { width: 0, keyAt: () => null };
   /** The sessions as they were when the person looked away, and when that was (ms since 1970). */
   #left: { sessions: ReadonlyMap<SessionKey, Snapshot>; at: number } | null = null;
+  /** When the person last looked away, and back: ms since 1970. */
+  #out = 0;
+  #back = 0;
   #pane: { pane: Pane; open: OpenView; snapshot: Snapshot | null } | null = null;
   #paneListeners = new Set<() => void>();
   #attention: {
@@ -66,6 +69,8 @@ export class Screen {
     clock: number;
     found: Attention;
   } | null = null;
+  /** Where the person was before the totals. */
+  #beforeTotals: Pick<ViewState, "focus" | "open"> | null = null;
   /** What happened while the person was away the last time. */
   away: DigestLine[] = [];
   #columns = 80;
@@ -195,11 +200,18 @@ export class Screen {
     this.set({ focused });
     const joined = joinSessions(this.store.getState().sessions).sessions;
     const at = now(this.context.env);
-    if (!focused) this.#left = { sessions: joined, at };
-    else if (this.#left && at - this.#left.at >= AWAY_MS) {
-      this.away = digest(this.#left.sessions, joined);
-      if (this.away.length > 0) this.say(`while you were away: ${this.away.length} sessions changed · D shows what`);
+    if (!focused) {
+      // A glance at the screen does not begin a new absence: what the last one brought stays to be read.
+      if (!this.#left || at - this.#back >= AWAY_MS) this.#left = { sessions: joined, at };
+      this.#out = at;
+      return;
     }
+    this.#back = at;
+    if (!this.#left) return;
+    this.away = digest(this.#left.sessions, joined);
+    const { length } = this.away;
+    if (length === 0 || at - this.#out < AWAY_MS) return;
+    this.say(`while you were away: ${length} session${length === 1 ? "" : "s"} changed · D shows what`);
   }
 
   #wheel(direction: 1 | -1): void {
@@ -277,12 +289,22 @@ export class Screen {
   back(): boolean {
     const { overlay, focus, open, filter } = this.view;
     if (overlay) this.set({ overlay: null });
-    else if (focus === "detail" && open && (open.of || open.view === "totals"))
+    else if (focus === "detail" && open?.view === "totals")
+      this.set(this.#beforeTotals ?? { focus: "list", open: null });
+    else if (focus === "detail" && open?.of)
       this.set({ open: { ...open, view: "timeline", of: null, ref: null } });
     else if (focus === "detail") this.set({ focus: "list" });
     else if (filter !== "") this.set({ filter: "" });
     else return false;
     return true;
+  }
+
+  /** The usage of all sessions; one step back leads to where the person is now. */
+  openTotals(): void {
+    const { focus, open, selected } = this.view;
+    if (open?.view === "totals" && focus === "detail") return;
+    if (open?.view !== "totals") this.#beforeTotals = { focus, open };
+    this.set({ focus: "detail", open: { key: open?.key ?? selected ?? "", view: "totals", of: null, ref: null } });
   }
 
   views(): ViewName[] {

@@ -2,6 +2,7 @@ import { Text } from "ink";
 import { createElement, memo, useContext } from "react";
 import { STATUSES } from "../session/status.ts";
 import { Appearance } from "./appearance.ts";
+import { asciiText } from "./text/ascii.ts";
 import type { Span } from "./text/line.ts";
 import { lookOf, type TextLook, type Theme } from "./theme.ts";
 import type { TonedSpan } from "./toned.ts";
@@ -12,11 +13,11 @@ interface Props {
 
 /** One row of the screen, already cut to its width. Drawn again only when it is another line. */
 export const StyledLine = memo(function StyledLine({ line }: Props) {
-  const { theme } = useContext(Appearance);
+  const { theme, ascii } = useContext(Appearance);
   // An empty row still takes a row.
   if (line.length === 0) return <Text> </Text>;
   // Spans are told apart by their place alone, so they are children, not a list that would need keys.
-  const spans = line.map((piece) => createElement(Text, look(piece, theme), linked(piece)));
+  const spans = line.map((piece) => createElement(Text, look(piece, theme), linked(piece, ascii)));
   return createElement(Text, { wrap: "truncate-end" }, ...spans);
 });
 
@@ -25,6 +26,7 @@ function look(piece: TonedSpan, theme: Theme): TextLook {
 }
 
 /** A terminal hyperlink (OSC 8); where it leads was checked when the line was laid out. */
-function linked({ text, href }: Span): string {
-  return href === undefined ? text : `\u001b]8;;${href}\u0007${text}\u001b]8;;\u0007`;
+function linked({ text, href }: Span, ascii: boolean): string {
+  const shown = ascii ? asciiText(text) : text;
+  return href === undefined ? shown : `\u001b]8;;${href}\u0007${shown}\u001b]8;;\u0007`;
 }

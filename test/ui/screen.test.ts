@@ -94,8 +94,10 @@ describe.each(SIZES)("a screen of $cols×$rows", ({ cols, rows }) => {
     await robot.press("f");
     await robot.see("Fork this session?");
     await robot.press("y");
-    await until(() => readdirSync(dir).length === 4);
-    const forked = readdirSync(dir).find((name) => !/^(a{8}|b{8}|c{8})\./u.test(name)) ?? "";
+    // While the copy is written it has a name that no tool takes for a session.
+    const sessions = (): string[] => readdirSync(dir).filter((name) => name.endsWith(".state"));
+    await until(() => sessions().length === 4);
+    const forked = sessions().find((name) => !/^(a{8}|b{8}|c{8})\./u.test(name)) ?? "";
     await robot.see("forked:");
     await until(() => store.getState().sessions.has(`statefile:${forked.slice(0, 8)}`));
     expect(read(join(dir, forked))).toEqual(read(join(dir, "aaaaaaaa.state")));

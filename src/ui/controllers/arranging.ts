@@ -56,6 +56,7 @@ export function organise(screen: Screen): void {
         title,
         label: "",
         initial,
+        verb: "keep",
         done: (text) => {
           done(text.trim());
           screen.memoryChanged();
@@ -66,7 +67,7 @@ export function organise(screen: Screen): void {
   const asleep = isSnoozed(session, memory.get("snoozed", key), now(screen.context.env));
   const expires = expiresIn(session, now(screen.context.env));
   const items: MenuItem[] = [
-    ask("name it (ours; empty takes it back)", memory.get("name", key) ?? "", (text) =>
+    ask("name it (empty takes it back)", memory.get("name", key) ?? "", (text) =>
       memory.set("name", key, text || null),
     ),
     ask("tags, separated by spaces", (memory.get("tags", key) ?? []).join(" "), (text) =>
@@ -87,19 +88,19 @@ export function organise(screen: Screen): void {
     },
   ];
   items.push({
-    label: "keep a compressed copy (forktail restore brings it back)",
+    label: "keep a compressed copy",
     ...(expires === null ? {} : { note: `its tool deletes it in ${age(expires)}` }),
     run: () =>
       screen.attempt(async () => {
         const { unchanged, leftOut } = await keepSession(screen.context, session);
         const missing = leftOut.length > 0 ? `; left out: ${leftOut.join(", ")}` : "";
         screen.say(
-          `${unchanged ? "kept already, nothing new" : "kept"}${missing}`,
+          `${unchanged ? "kept already, nothing new" : "kept; forktail restore brings it back"}${missing}`,
           leftOut.length > 0 ? "bad" : "good",
         );
       }),
   });
-  screen.overlay({ type: "menu", title: "Organise (kept in forktail, not in the session)", items });
+  screen.overlay({ type: "menu", title: "organise: kept in forktail only", items });
 }
 
 /** Sessions of the directory forktail was started in, or of everywhere. */

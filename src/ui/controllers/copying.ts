@@ -27,7 +27,7 @@ export function copyMenu(screen: Screen): void {
   if (block !== null) items.unshift(copy("code block", block));
   if (entry?.text) items.unshift(copy("text of the entry", entry.text));
   else if (entry?.call) items.unshift(copy("the call", JSON.stringify(entry.call.args, null, 2) ?? entry.call.name));
-  screen.overlay({ type: "menu", title: "Copy", items });
+  screen.overlay({ type: "menu", title: "copy", items });
 }
 
 /** The first fenced block of a Markdown text, without its fences. */

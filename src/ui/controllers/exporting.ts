@@ -14,15 +14,16 @@ export function exportMenu(screen: Screen): void {
   const session = screen.session();
   if (!session) return;
   const items = EXPORT_FORMATS.map((format) => ({ label: WORDS[format], run: () => askFile(screen, session, format) }));
-  screen.overlay({ type: "menu", title: "Export as", items });
+  screen.overlay({ type: "menu", title: "export as", items });
 }
 
 function askFile(screen: Screen, session: Snapshot, format: ExportFormat): void {
   const name = session.id.replace(/[^A-Za-z0-9._-]/gu, "-").slice(0, 60);
   screen.overlay({
     type: "ask",
-    title: "Write it to",
+    title: "write it to",
     label: "",
+    verb: "write",
     initial: join(process.cwd(), `${session.source}-${name}.${format}`),
     done: (path) =>
       screen.attempt(async () => {

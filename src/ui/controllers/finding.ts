@@ -33,7 +33,7 @@ export function openInbox(screen: Screen): void {
   const asleep = snoozed.length > 0 ? ` · ${snoozed.length} snoozed` : "";
   screen.overlay({
     type: "picker",
-    title: `inbox · Enter opens, x snoozes${asleep}`,
+    title: `inbox${asleep}`,
     items,
     typing: false,
     busy: false,
@@ -54,8 +54,7 @@ function itemOf(screen: Screen, one: Snapshot): PickerItem {
 
 /** Tokens and cost of all sessions together. */
 export function openTotals(screen: Screen): void {
-  const { open, selected } = screen.view;
-  screen.set({ focus: "detail", open: { key: open?.key ?? selected ?? "", view: "totals", of: null, ref: null } });
+  screen.openTotals();
 }
 
 /** What happened while the person looked elsewhere. */
@@ -80,6 +79,7 @@ export function askSearchAll(screen: Screen): void {
     title: "search the text of all sessions, tool output too",
     label: "//",
     initial: "",
+    verb: "search",
     done: (text) => searchAll(screen, text),
   });
 }
@@ -88,7 +88,9 @@ export function askSearchAll(screen: Screen): void {
 export function searchAll(screen: Screen, text: string): void {
   const query = parseQuery(text);
   const stop = new AbortController();
-  const picker = startPicker(screen, `search · ${cleanLine(text)}`, "Nothing holds this text.");
+  const title = `search · ${cleanLine(text)}`;
+  const empty = "Nothing holds this text. Fewer or other words find more; ctrl+g asks again.";
+  const picker = startPicker(screen, title, empty, query.needles);
   screen.attempt(async () => {
     const sessions = [...joinSessions(screen.store.getState().sessions).sessions.values()].sort(byNewest);
     const reader = (key: SessionKey) => screen.context.live.reader(key);
@@ -154,9 +156,10 @@ function startPicker(
   screen: Screen,
   title: string,
   empty: string,
+  marks: readonly string[] = [],
 ): { add(item: PickerItem): boolean; alive(): boolean; done(): void } {
   let items: PickerItem[] = [];
-  let shown: Picker = { type: "picker", title, items, typing: true, busy: true, empty };
+  let shown: Picker = { type: "picker", title, items, typing: true, busy: true, empty, marks };
   let last = 0;
   const put = (busy: boolean): boolean => {
     if (screen.view.overlay !== shown) return false;

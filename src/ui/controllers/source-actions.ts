@@ -28,7 +28,7 @@ export function actionMenu(screen: Screen): void {
     ...(action.disabled === null ? {} : { note: action.disabled }),
     run: () => startAction(screen, action, target),
   }));
-  screen.overlay({ type: "menu", title: "Actions", items });
+  screen.overlay({ type: "menu", title: "actions", items });
 }
 
 export function startAction(screen: Screen, action: SourceAction, target: string | null): void {

@@ -1,9 +1,9 @@
-import type { Entry, EntryKind } from "../../session/entry.ts";
+import type { Entry } from "../../session/entry.ts";
 import type { Page, PageRequest, Transcript } from "../../sources/source.ts";
 import { Changes, type Pane } from "../pane.ts";
-import { layoutEntry } from "../text/entry.ts";
-import type { Fold } from "../text/entry-options.ts";
-import { cutLine, highlight, type Line, span } from "../text/line.ts";
+import { cutLine, type Line, span } from "../text/line.ts";
+import { EntryLines } from "./entry-lines.ts";
+import { type Place, type Scrolled, settle, walk } from "./scroll.ts";
 
 export interface TranscriptPaneOptions {
   open(): Promise<Transcript>;
@@ -18,21 +18,10 @@ export interface TranscriptPaneOptions {
   failed(message: string): void;
 }
 
-/** A line of an entry: the place one is at. */
-interface Place {
-  /** Index in the loaded entries. */
-  at: number;
-  line: number;
-}
-
 const PAGE = 200;
 const MOST_LOADED = 3000;
 /** More of one text than this is only read when the entry is shown in full. */
 const TEXT_LIMIT = 64 * 1024;
-
-/** How much is shown by default: 0 an outline, 1 what was said, 2 everything. */
-const LEVELS: readonly Fold[] = ["folded", "folded", "open"];
-const SAID: ReadonlySet<EntryKind> = new Set(["message", "text", "error"]);
 
 /**
  * A transcript that scrolls by anchor: only entries near the viewport are loaded, only visible ones are laid out, and each
@@ -53,10 +42,7 @@ export class TranscriptPane implements Pane {
   #fresh = 0;
   #width = 0;
   #height = 0;
-  #layouts = new WeakMap<Entry, { key: string; lines: Line[] }>();
-  #pairs = new Map<string, { call: Entry | null; result: Entry | null }>();
-  #folds = new Map<string, Fold>();
-  #level = 1;
+  readonly #lines = new EntryLines();
   #search = "";
   #busy = false;
   #again = false;
@@ -90,9 +76,7 @@ export class TranscriptPane implements Pane {
   toggleFold(): void {
     const entry = this.selected();
     if (!entry) return;
-    const order: Fold[] = ["folded", "open", "full"];
-    const next = order[(order.indexOf(this.#foldOf(entry)) + 1) % order.length] ?? "folded";
-    this.#folds.set(entry.ref, next);
+    const next = this.#lines.toggle(entry);
     this.#cursor.line = 0;
     if (next === "full" && entry.clipped > 0) void this.#readWhole(entry);
     this.#show();
@@ -100,11 +84,10 @@ export class TranscriptPane implements Pane {
 
   /** All entries: an outline, what was said, everything. Returns what it is now, in words. */
   cycleLevel(): string {
-    this.#level = (this.#level + 1) % LEVELS.length;
-    this.#folds.clear();
+    const level = this.#lines.cycleLevel();
     this.#cursor.line = 0;
     this.#show();
-    return ["outline", "what was said", "everything"][this.#level] ?? "";
+    return level;
   }
 
   /** To the next entry that `wanted` picks, loading what is needed. */
@@ -121,7 +104,7 @@ export class TranscriptPane implements Pane {
       if (wanted(entry)) {
         this.#follow = false;
         this.#cursor = { at, line: 0 };
-        this.#top = this.#walk(this.#cursor, -Math.floor(this.#height / 4)).place;
+        this.#top = walk(this.#scrolled(), this.#cursor, -Math.floor(this.#height / 4)).place;
         this.#show();
         return true;
       }
@@ -141,13 +124,13 @@ export class TranscriptPane implements Pane {
     if (this.#error !== null) return [[span(this.#error, "bad")]].map((line) => cutLine(line, width));
     if (this.#edges === null) return [[span("reading …", "faint")]];
     if (this.#entries.length === 0) return [[span("Nothing here yet.", "faint")]];
-    this.#settle();
+    const view = settle(this.#scrolled(), { top: this.#top, cursor: this.#cursor }, height, this.#follow);
+    this.#top = view.top;
+    this.#cursor = view.cursor;
     const rows: Line[] = [];
     let { at, line } = this.#top;
     while (rows.length < height && at < this.#entries.length) {
-      const entry = this.#entries[at];
-      if (!entry) break;
-      const lines = this.#lines(entry, at);
+      const lines = this.#linesAt(at);
       const marked = at === this.#cursor.at;
       for (; line < lines.length && rows.length < height; line += 1) {
         const here = marked && line === this.#cursor.line;
@@ -171,7 +154,7 @@ export class TranscriptPane implements Pane {
 
   move(lines: number): void {
     if (this.#entries.length === 0) return;
-    const { place, left } = this.#walk(this.#cursor, lines);
+    const { place, left } = walk(this.#scrolled(), this.#cursor, lines);
     this.#cursor = place;
     if (lines < 0) this.#follow = false;
     this.#show();
@@ -185,7 +168,7 @@ export class TranscriptPane implements Pane {
 
   page(parts: number): void {
     const lines = Math.trunc(parts * this.#height) || Math.sign(parts);
-    this.#top = this.#walk(this.#top, lines).place;
+    this.#top = walk(this.#scrolled(), this.#top, lines).place;
     this.move(lines);
   }
 
@@ -207,7 +190,7 @@ export class TranscriptPane implements Pane {
 
   search(text: string): void {
     this.#search = text;
-    this.#layouts = new WeakMap();
+    this.#lines.search(text);
     if (text === "") this.#changes.changed();
     else this.match(1);
   }
@@ -348,7 +331,7 @@ export class TranscriptPane implements Pane {
   #take(entries: Entry[], edges: Pick<Page, "before" | "after" | "atStart" | "atEnd" | "total">): void {
     this.#entries = entries;
     this.#edges = edges;
-    this.#pairs = pairsOf(entries);
+    this.#lines.pair(entries);
   }
 
   #reachedEnd(): void {
@@ -364,93 +347,19 @@ export class TranscriptPane implements Pane {
     if (!this.#closed) this.#changes.changed();
   }
 
-  /** Puts the cursor on a line that is there, and the top where the cursor is in sight. */
-  #settle(): void {
-    this.#cursor = this.#within(this.#cursor);
-    this.#top = this.#within(this.#top);
-    if (this.#follow) {
-      this.#cursor = this.#within({ at: this.#entries.length - 1, line: Number.MAX_SAFE_INTEGER });
-      this.#top = this.#walk(this.#cursor, -(this.#height - 1)).place;
-      return;
-    }
-    if (before(this.#cursor, this.#top)) this.#top = { ...this.#cursor };
-    else {
-      const lowestTop = this.#walk(this.#cursor, -(this.#height - 1)).place;
-      if (before(this.#top, lowestTop)) this.#top = lowestTop;
-    }
-    // No empty rows at the bottom while there is something above to fill them.
-    const end = this.#within({ at: this.#entries.length - 1, line: Number.MAX_SAFE_INTEGER });
-    const fullTop = this.#walk(end, -(this.#height - 1)).place;
-    if (before(fullTop, this.#top)) this.#top = fullTop;
+  #scrolled(): Scrolled {
+    return { entries: this.#entries.length, linesOf: (at) => this.#linesAt(at).length };
   }
 
-  #within(place: Place): Place {
-    const at = Math.min(Math.max(0, place.at), Math.max(0, this.#entries.length - 1));
+  #linesAt(at: number): Line[] {
     const entry = this.#entries[at];
-    const count = entry ? this.#lines(entry, at).length : 1;
-    return { at, line: Math.min(Math.max(0, place.line), Math.max(0, count - 1)) };
-  }
-
-  /** `lines` further down or up; `left` is what the loaded entries did not have. */
-  #walk(from: Place, lines: number): { place: Place; left: number } {
-    let { at, line } = this.#within(from);
-    let left = Math.abs(lines);
-    while (left > 0) {
-      const entry = this.#entries[at];
-      if (!entry) break;
-      const last = this.#lines(entry, at).length - 1;
-      if (lines > 0) {
-        const step = Math.min(left, last - line);
-        line += step;
-        left -= step;
-        if (left === 0 || at + 1 >= this.#entries.length) break;
-        at += 1;
-        line = 0;
-        left -= 1;
-      } else {
-        const step = Math.min(left, line);
-        line -= step;
-        left -= step;
-        if (left === 0 || at === 0) break;
-        at -= 1;
-        const above = this.#entries[at];
-        line = above ? this.#lines(above, at).length - 1 : 0;
-        left -= 1;
-      }
-    }
-    return { place: { at, line: Math.max(0, line) }, left };
-  }
-
-  #foldOf(entry: Entry): Fold {
-    const chosen = this.#folds.get(entry.ref);
-    if (chosen) return chosen;
-    if (this.#level === 1 && SAID.has(entry.kind) && !entry.injected) return "open";
-    return LEVELS[this.#level] ?? "folded";
-  }
-
-  #lines(entry: Entry, at: number): Line[] {
-    const pair = this.#pairs.get(entry.call?.id ?? entry.result?.for ?? "");
-    const paired =
-      entry.kind === "call" ? (pair?.result ?? null) : entry.kind === "result" ? (pair?.call ?? null) : null;
-    const fold = this.#foldOf(entry);
-    // The empty line stands behind what comes before a prompt, so that going to the prompt lands on it.
-    const next = this.#entries[at + 1]?.kind;
-    const apart = next === "message" || next === "compaction";
-    const key = `${this.#width}.${fold}.${paired?.ref ?? ""}.${this.#options.clock()}.${apart}`;
-    const known = this.#layouts.get(entry);
-    if (known?.key === key) return known.lines;
-    const laid = layoutEntry(entry, {
+    if (!entry) return [[]];
+    return this.#lines.of(entry, this.#entries[at + 1], {
       width: Math.max(1, this.#width - 1),
-      fold,
       context: this.#options.view !== "context",
       ascii: this.#options.ascii,
-      now: this.#options.clock(),
-      paired,
+      clock: this.#options.clock(),
     });
-    const found = this.#search === "" ? laid : laid.map((line) => highlight(line, this.#search));
-    const lines = apart ? [...found, []] : found.length > 0 ? found : [[]];
-    this.#layouts.set(entry, { key, lines });
-    return lines;
   }
 }
 
@@ -459,26 +368,8 @@ function gutter(marked: boolean, here: boolean, ascii: boolean): Line[number] {
   return span(marked ? (ascii ? "|" : "▎") : " ", marked ? "accent" : "text");
 }
 
-function before(a: Place, b: Place): boolean {
-  return a.at < b.at || (a.at === b.at && a.line < b.line);
-}
-
 function sameEntries(a: readonly Entry[], b: readonly Entry[]): boolean {
   return a.length === b.length && a.every((entry, at) => entry === b[at]);
-}
-
-/** Calls and their results, by the call's id; where ids repeat, the newest pair. */
-function pairsOf(entries: readonly Entry[]): Map<string, { call: Entry | null; result: Entry | null }> {
-  const pairs = new Map<string, { call: Entry | null; result: Entry | null }>();
-  for (const entry of entries) {
-    if (entry.call) pairs.set(entry.call.id, { call: entry, result: null });
-    else if (entry.result) {
-      const pair = pairs.get(entry.result.for);
-      if (pair) pair.result = entry;
-      else pairs.set(entry.result.for, { call: null, result: entry });
-    }
-  }
-  return pairs;
 }
 
 /** What a search looks through, lower case. */

@@ -16,7 +16,7 @@ export interface Case {
 }
 
 /** The agents' own words (agents.md §0). */
-export type Native = "working" | "waiting-user" | "idle" | "error" | "interrupted" | "unknown";
+type Native = "working" | "waiting-user" | "idle" | "error" | "interrupted" | "unknown";
 
 export type Judgement = Status & {
   native: Native;

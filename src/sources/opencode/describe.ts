@@ -10,6 +10,7 @@ import type { Root } from "../source.ts";
 import type { Lineage } from "./forks.ts";
 import { requestsOf } from "./requests.ts";
 import { hasTokens, type SessionFacts } from "./session-facts.ts";
+import { taskCounts } from "./todos.ts";
 
 const SOURCE = "opencode";
 
@@ -60,6 +61,7 @@ export function describe(parts: OpencodeParts): OpencodeDescribed {
     own: facts.brief && isFork(facts, lineage) ? null : own.length === requests.length ? usage : sumPriced(own, prices),
     context: contextOf(facts, prices),
     parent: parentOf(parts, forkKey),
+    tasks: taskCounts(facts.todos),
     resume: { argv: [parts.program, "-s", session.id], cwd: session.cwd },
     damage: facts.bad > 0 ? [{ kind: `bad-rows: ${facts.bad}`, bytes: null, line: null }] : [],
     hidden: session.parentId !== null,

@@ -54,7 +54,7 @@ export function cutExport(
 }
 
 /** "X" → "X (fork #1)" → "X (fork #2)", as OpenCode counts them. */
-export function forkTitle(title: string): string {
+function forkTitle(title: string): string {
   const [, base, number] = /^(.*) \(fork #(\d{1,6})\)$/su.exec(title) ?? [];
   return base === undefined ? `${title} (fork #1)` : `${base} (fork #${Number(number) + 1})`;
 }

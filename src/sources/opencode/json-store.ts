@@ -1,9 +1,10 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CannotOpen, openRegular } from "../../files/open.ts";
-import { countField, type Fields, field, numberField, objectField, textField } from "../jsonl/record.ts";
-import { parsed, partOf } from "./part-fields.ts";
+import { countField, type Fields, field, fieldsOf, numberField, objectField, textField } from "../jsonl/record.ts";
+import { partOf } from "./part-fields.ts";
 import { ID, type MessageRow, type Part, type SessionRow, type SessionStore, type StoredTokens } from "./rows.ts";
+import { type Todo, todosOf } from "./todos.ts";
 
 const MOST_FILE = 64 * 1024 * 1024;
 const MOST_ERROR = 500;
@@ -76,7 +77,8 @@ export class JsonStore implements SessionStore {
   }
 
   mark(session: SessionRow): string {
-    return `${stamp(session.path)} ${stamp(join(this.#storage, "message", session.id))}`;
+    const todos = stamp(join(this.#storage, "todo", `${session.id}.json`));
+    return `${stamp(session.path)} ${stamp(join(this.#storage, "message", session.id))} ${todos}`;
   }
 
   sharpMark(session: SessionRow): string {
@@ -88,6 +90,10 @@ export class JsonStore implements SessionStore {
       return `${stamp(join(folder, `${id}.json`))} ${stamps.join(" ")}`;
     });
     return `${this.mark(session)} ${marks.join(" ")}`;
+  }
+
+  todos(session: SessionRow): Todo[] {
+    return todosOf(readJson(join(this.#storage, "todo", `${session.id}.json`)));
   }
 
   weight(session: SessionRow): number {
@@ -161,11 +167,16 @@ function tokensOf(fields: Fields | null): StoredTokens | null {
 }
 
 function readObject(path: string): Fields | null {
+  return fieldsOf(readJson(path));
+}
+
+/** null for a file that is gone, too big, half written or no file at all. */
+function readJson(path: string): unknown {
   try {
     using file = openRegular(path);
-    return file.size > MOST_FILE ? null : parsed(file.read(0, file.size).toString("utf8"));
+    return file.size > MOST_FILE ? null : JSON.parse(file.read(0, file.size).toString("utf8"));
   } catch (error) {
-    if (error instanceof CannotOpen) return null;
+    if (error instanceof CannotOpen || error instanceof SyntaxError) return null;
     throw error;
   }
 }

@@ -14,7 +14,7 @@ export type ReadingWay =
   /** Rows wait in the log and its index is missing, which SQLite would create: both are copied first. */
   | "copy";
 
-export interface FileMark {
+interface FileMark {
   size: number;
   mtimeMs: number;
   ino: number;

@@ -35,6 +35,7 @@ export function placeOf(root: string, path: string, env: NodeJS.ProcessEnv): { d
     .slice(root.length + 1)
     .split(sep)
     .slice(1);
+  if (kind === "todo") return owner !== undefined && name === undefined ? "storage" : null;
   if (name === undefined || owner === undefined || more !== undefined) return null;
   return ["session", "message", "part"].includes(kind ?? "") ? "storage" : null;
 }

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { now } from "../../probe/clock.ts";
 import type { Evidence } from "../../probe/evidence.ts";
@@ -22,13 +23,13 @@ import { requestsOf } from "./requests.ts";
 import { opencodeResume } from "./resume.ts";
 import { LIST_BUDGET, RootStore, STORAGE } from "./root-store.ts";
 import type { SessionFacts } from "./session-facts.ts";
+import { todosDocument } from "./todos.ts";
 import { OpencodeTranscript } from "./transcript.ts";
 
 const NAME = "opencode";
 
 /** Reads OpenCode's stores (agents.md §4) and keeps snapshots of its sessions up to date. Never writes to them. */
 export class OpencodeReader implements SourceReader {
-  readonly #roots: readonly Root[];
   readonly #services: Services;
   readonly #stores: RootStore[];
   readonly #board: Board;
@@ -40,7 +41,6 @@ export class OpencodeReader implements SourceReader {
   readonly fork: ForkAbility;
 
   constructor(roots: readonly Root[], services: Services, budget = LIST_BUDGET) {
-    this.#roots = roots;
     this.#services = services;
     this.#stores = roots.map((root) => new RootStore(root, services.env, budget));
     this.#program2 = findProgram("opencode2", services.env) !== null;
@@ -60,12 +60,13 @@ export class OpencodeReader implements SourceReader {
   }
 
   watched(): Watched[] {
-    return this.#roots.flatMap((root) => {
-      const matters = (path: string): boolean => placeOf(root.path, path, this.#services.env) !== null;
-      return [
-        { path: root.path, depth: 0, matters },
-        { path: storageOf(root.path), depth: 2, matters },
-      ];
+    return this.#stores.flatMap((store) => {
+      const root = store.root.path;
+      const matters = (path: string): boolean => placeOf(root, path, this.#services.env) !== null;
+      const here = { path: root, depth: 0, matters };
+      // Beside a database nobody writes messages to files any more, and there is a directory for each of them.
+      if (store.hasDatabase()) return [here, { path: join(storageOf(root), "session"), depth: 1, matters }];
+      return [here, { path: storageOf(root), depth: 2, matters }];
     });
   }
 
@@ -99,6 +100,7 @@ export class OpencodeReader implements SourceReader {
   views(key: SessionKey): ViewName[] {
     const views: ViewName[] = ["timeline", "context", "branches", "usage"];
     const held = this.#board.get(key);
+    if (held !== null && held.shown.tasks !== null) views.push("tasks");
     if (held !== null && this.#childrenOf(held.shown.id).length > 0) views.push("team");
     return [...views, "info"];
   }
@@ -120,6 +122,8 @@ export class OpencodeReader implements SourceReader {
         return branchesDocument(facts, snapshot);
       case "usage":
         return usageDocument(snapshot, await this.#ownRequests(snapshot.id), await loadPrices());
+      case "tasks":
+        return todosDocument(facts.todos);
       case "team":
         return teamDocument(this.#childrenOf(snapshot.id).flatMap((id) => this.#shown(id) ?? []));
       case "info":

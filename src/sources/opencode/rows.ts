@@ -1,4 +1,5 @@
 import type { Fields } from "../jsonl/record.ts";
+import type { Todo } from "./todos.ts";
 
 /** The three generations of OpenCode's store, oldest first; of equal ids the newest generation wins (agents.md §4.1). */
 export const GENERATIONS = ["json", "v1", "v2"] as const;
@@ -84,6 +85,8 @@ export interface SessionStore {
   parts(session: SessionRow, message: string, most?: number): Part[];
   /** Calls in these messages. */
   countCalls(session: SessionRow, messages: readonly string[]): number;
+  /** The agent's own list of things to do. */
+  todos(session: SessionRow): Todo[];
 }
 
 /** What may be an id, and so a file's name. */

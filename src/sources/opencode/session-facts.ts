@@ -4,8 +4,9 @@ import { NEW_TAIL, type OpenCall, type Tail } from "../by-process/tail.ts";
 import { field, fieldsOf, listField, objectField, textField } from "../jsonl/record.ts";
 import { isTyped, says, typedText } from "./part-fields.ts";
 import type { MessageRow, Part, SessionRow, SessionStore, StoredTokens } from "./rows.ts";
+import type { Todo } from "./todos.ts";
 
-export interface Counts {
+interface Counts {
   human: number;
   assistant: number;
 }
@@ -26,6 +27,7 @@ export interface SessionFacts {
   firstPrompt: string | null;
   lastPrompt: string | null;
   tail: Tail;
+  todos: Todo[];
   bad: number;
 }
 
@@ -67,6 +69,7 @@ export function readFacts(store: SessionStore, session: SessionRow, countCalls: 
     firstPrompt: prompt(first),
     lastPrompt: prompt(last),
     tail: tailOf(store, session, shown),
+    todos: store.todos(session),
     bad,
   };
 }
@@ -85,6 +88,7 @@ export function briefFacts(session: SessionRow): SessionFacts {
     firstPrompt: null,
     lastPrompt: null,
     tail: { ...NEW_TAIL, evidence: "only its own row was read", time: session.updatedAt },
+    todos: [],
     bad: 0,
   };
 }
@@ -131,7 +135,8 @@ function tailOf(store: SessionStore, session: SessionRow, messages: readonly Mes
     return end("error", `the last reply ended with ${cleanLine(name).slice(0, 80)}`, message ?? name);
   }
   const calls = openCalls(store.parts(session, last.id, 4000));
-  if (calls.length > 0) return { ...end("open", "calls have no results"), calls };
+  if (calls.length > 0)
+    return { ...end("open", "calls have no results (a question for permission looks the same)"), calls };
   if (last.completedAt === null) return end("open", "the last reply is not finished");
   return end("over", "the last reply is finished");
 }

@@ -3,6 +3,7 @@ import type { MessageRow, Part, SessionRow, SessionStore, StoredTokens } from ".
 import { sessionRows } from "./session-rows.ts";
 import { allRows, columnsOf, countOf, firstRow, numberOf, type SqlRow, textOf } from "./sql.ts";
 import type { DatabaseSync } from "./sqlite.ts";
+import { type Todo, TodoTable } from "./todos.ts";
 
 /** Above this a part is taken apart by SQLite, and only what is shown comes here. */
 const BIG_PART = 256 * 1024;
@@ -14,11 +15,13 @@ export class V1Store implements SessionStore {
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #there: boolean;
+  readonly #todos: TodoTable;
   #counts: Map<string, number> | null = null;
 
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
     this.#path = path;
+    this.#todos = new TodoTable(database);
     this.#there = columnsOf(database, "message").has("data") && columnsOf(database, "part").has("data");
   }
 
@@ -49,7 +52,11 @@ export class V1Store implements SessionStore {
         "select count(*) as n, max(time_updated) as t, sum(octet_length(data)) as b from part where message_id = ?";
       return JSON.stringify(firstRow(this.#database, of, textOf(row, "id") ?? ""));
     });
-    return `${JSON.stringify(messages)}${parts.join("")}`;
+    return `${JSON.stringify(messages)}${parts.join("")}${this.#todos.mark(session.id)}`;
+  }
+
+  todos(session: SessionRow): Todo[] {
+    return this.#todos.todos(session.id);
   }
 
   weight(session: SessionRow): number {

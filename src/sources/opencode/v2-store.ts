@@ -3,6 +3,7 @@ import type { MessageRow, Part, SessionRow, SessionStore } from "./rows.ts";
 import { sessionRows } from "./session-rows.ts";
 import { allRows, columnsOf, countOf, firstRow, numberOf, textOf } from "./sql.ts";
 import type { DatabaseSync } from "./sqlite.ts";
+import { type Todo, TodoTable } from "./todos.ts";
 import { rowTokens } from "./v1-store.ts";
 
 /** Above this a row's content is not counted call by call. */
@@ -15,11 +16,13 @@ export class V2Store implements SessionStore {
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #there: boolean;
+  readonly #todos: TodoTable;
   #counts: Map<string, number> | null = null;
 
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
     this.#path = path;
+    this.#todos = new TodoTable(database);
     const columns = columnsOf(database, "session_message");
     this.#there = columns.has("data") && columns.has("seq");
   }
@@ -41,7 +44,11 @@ export class V2Store implements SessionStore {
   sharpMark(session: SessionRow): string {
     const sql =
       "select count(*) as n, max(time_updated) as t, sum(octet_length(data)) as b from session_message where session_id = ?";
-    return JSON.stringify(firstRow(this.#database, sql, session.id));
+    return `${JSON.stringify(firstRow(this.#database, sql, session.id))}${this.#todos.mark(session.id)}`;
+  }
+
+  todos(session: SessionRow): Todo[] {
+    return this.#todos.todos(session.id);
   }
 
   weight(session: SessionRow): number {

@@ -23,7 +23,7 @@ export const ROW = {
 export const CALLS = 65536;
 
 /** One request, whichever kind of entry recorded it (agents.md §3.3). */
-export interface PiRequest {
+interface PiRequest {
   row: number;
   /** Indexes into `names`, -1. */
   provider: number;
@@ -50,7 +50,7 @@ export interface PiHeader {
 }
 
 /** Results a call still waits for, and what a reply ended with. */
-export interface PiCall {
+interface PiCall {
   row: number;
   id: string;
   name: string;

@@ -29,7 +29,7 @@ export function activePath(file: PiFile): number[] {
   return path;
 }
 
-export interface Counts {
+interface Counts {
   human: number;
   assistant: number;
   toolCalls: number;
@@ -37,7 +37,7 @@ export interface Counts {
   summaries: number;
 }
 
-export function countRows(file: PiFile, rows: Iterable<number>): Counts {
+function countRows(file: PiFile, rows: Iterable<number>): Counts {
   const counts: Counts = { human: 0, assistant: 0, toolCalls: 0, compactions: 0, summaries: 0 };
   for (const row of rows) {
     const kind = kindOf(file, row);

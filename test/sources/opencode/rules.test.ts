@@ -207,6 +207,44 @@ describe("what is shown", () => {
     expect(await reader.requests("opencode:ses_old")).toMatchObject([{ input: 100, output: 10 }]);
   });
 
+  test("the agent's own list is the session's tasks", async () => {
+    const { root, path, database } = await newDatabase();
+    addSession(database, "ses_a", [{ prompt: "Do", reply: "Did" }]);
+    database.exec(
+      "create table todo (session_id text, content text, status text, priority text, position integer, time_updated integer)",
+    );
+    const add = (status: string, position: number) =>
+      database
+        .prepare("insert into todo values ('ses_a', ?, ?, 'high', ?, 1)")
+        .run(`Job ${position}`, status, position);
+    add("completed", 0);
+    add("in_progress", 1);
+    add("cancelled", 2);
+    const { reader, seen } = await readSource(opencodeSource, [root], evidence);
+    expect(seen.byId("ses_a").tasks).toEqual({ total: 2, pending: 0, inProgress: 1, completed: 1, blocked: 0 });
+    expect(JSON.stringify(await reader.document("opencode:ses_a", "tasks"))).toContain("in progress");
+    add("pending", 3);
+    seen.take(await reader.apply([path], evidence));
+    database.close();
+    expect(seen.byId("ses_a").tasks).toMatchObject({ total: 3, pending: 1 });
+  });
+
+  test("beside a database only the old files' sessions are watched, without one their messages too", async () => {
+    const { root, database } = await newDatabase();
+    addSession(database, "ses_a", [{ prompt: "Do", reply: "Did" }]);
+    database.close();
+    const watched = async () => (await readSource(opencodeSource, [root], evidence)).reader.watched();
+    expect((await watched()).map((one) => [one.path, one.depth])).toEqual([
+      [root, 0],
+      [join(root, "storage/session"), 1],
+    ]);
+    rmSync(join(root, "opencode.db"));
+    expect((await watched()).map((one) => [one.path, one.depth])).toEqual([
+      [root, 0],
+      [join(root, "storage"), 2],
+    ]);
+  });
+
   test("a row that is no JSON costs itself only", async () => {
     const { root, database } = await newDatabase();
     addSession(database, "ses_a", [{ prompt: "Do", reply: "Did" }]);
@@ -285,6 +323,7 @@ describe("where stores lie", () => {
     ["/r/named.db", { database: "/r/named.db" }],
     ["/r/storage/session/p/ses_a.json", "storage"],
     ["/r/storage/part/msg_a/prt_a.json", "storage"],
+    ["/r/storage/todo/ses_a.json", "storage"],
     ["/r/storage/session_diff/ses_a.json", null],
   ])("%s", (path, place) => {
     expect(placeOf("/r", path, { OPENCODE_DB: "/r/named.db" })).toEqual(place);

@@ -46,7 +46,7 @@ describe("processes", () => {
     ["sh", "12 (sh) S 1 12 12 34817 12 0 0 0 0 0 0 0 0 0 20 0 1 0 998877 0", "sh", 1, "/dev/pts/1"],
     ["brackets", "12 (a) b (c)) S 7 12 12 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 998877 0", "a) b (c)", 7, null],
   ])("a name of %s does not confuse the fields", async (_what, stat, comm, ppid, tty) => {
-    expect((await processesFromProc(procWith(stat))).all).toEqual([
+    expect((await processesFromProc(procWith(stat))).all).toMatchObject([
       { pid: 12, comm, ppid, tty, startTicks: "998877", argv: [], cwd: null, locksHeld: [] },
     ]);
   });

@@ -107,7 +107,7 @@ describe.each(SIZES)("a screen of $cols×$rows", ({ cols, rows }) => {
     await robot.press("Escape");
     screen.select("statefile:aaaaaaaa");
     await robot.press("Enter");
-    await robot.see("answer 30");
+    await until(() => screen.session()?.id === "aaaaaaaa" && screen.entry() !== null);
     await robot.press("{");
     await until(() => screen.entry()?.kind === "message");
     const ref = screen.entry()?.ref;

@@ -5,7 +5,14 @@ import { cleanLine, cleanText, cutCodePoints, titleLine } from "../../src/sessio
 /** Anything a terminal could take for more than a character. */
 const DANGEROUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-const hostile = fc.string({ unit: "binary", maxLength: 80 });
+// Half of it from where the controls are: of all code points they are too few to be met by chance.
+const control = fc.oneof(
+  fc.integer({ min: 0, max: 0xa0 }).map((code) => String.fromCodePoint(code)),
+  fc.integer({ min: 0x2000, max: 0x206f }).map((code) => String.fromCodePoint(code)),
+);
+const hostile = fc
+  .array(fc.oneof(control, fc.string({ unit: "binary", maxLength: 8 })), { maxLength: 40 })
+  .map((parts) => parts.join(""));
 
 describe("text from files", () => {
   test.each([

@@ -51,7 +51,15 @@ function rowsOf(
   sessions = SESSIONS,
   memory = new Memory("/nowhere"),
 ) {
-  const inputs = { memoryRevision: 0, clock: now, filter: "", sort: "updated", group: "none", all: false, scope: null } as const;
+  const inputs = {
+    memoryRevision: 0,
+    clock: now,
+    filter: "",
+    sort: "updated",
+    group: "none",
+    all: false,
+    scope: null,
+  } as const;
   return listRows({ ...inputs, sessions: new Map(sessions.map((one) => [one.key, one])), ...over }, memory);
 }
 

@@ -104,6 +104,9 @@ function isBelow(path: string | null, directory: string): boolean {
   return path !== null && (path === directory || path.startsWith(`${directory}/`));
 }
 
+/** How well a word must fit, of 1. */
+const LEAST_SCORE = 0.3;
+
 interface Match {
   snapshot: Snapshot;
   hits: number[];
@@ -125,8 +128,10 @@ function match(snapshots: readonly Snapshot[], inputs: Inputs, memory: Memory): 
     const hits: number[] = [];
     for (const word of filter.words) {
       const whole = fuzzysort.single(word, text);
-      if (whole === null || whole.score < 0.3) return [];
-      hits.push(...(fuzzysort.single(word, name ?? snapshot.title)?.indexes ?? []));
+      if (whole === null || whole.score < LEAST_SCORE) return [];
+      // Letters strewn over a title that the word is not in are no hit.
+      const shown = fuzzysort.single(word, name ?? snapshot.title);
+      if (shown !== null && shown.score >= LEAST_SCORE) hits.push(...shown.indexes);
     }
     return { snapshot, hits };
   });

@@ -48,9 +48,21 @@ export type Overlay =
   | { type: "palette" }
   | { type: "menu"; title: string; items: MenuItem[] }
   | Picker
-  | { type: "ask"; title: string; label: string; initial: string; done(text: string): void }
+  | Ask
   | { type: "confirm"; question: Question }
   | { type: "form"; action: SourceAction; target: string | null; values: Record<string, string>; field: number };
+
+/** One line of text is asked for. */
+export interface Ask {
+  type: "ask";
+  title: string;
+  /** Before what is typed. */
+  label: string;
+  initial: string;
+  /** What Enter does, in a word. */
+  verb: string;
+  done(text: string): void;
+}
 
 /** A list to choose from that may be long, may still be growing, and can be narrowed by typing. */
 export interface Picker {
@@ -63,6 +75,8 @@ export interface Picker {
   busy: boolean;
   /** Said when there is nothing to choose. */
   empty: string;
+  /** Marked where they stand in the details: what was looked for. */
+  marks?: readonly string[];
 }
 
 export interface PickerItem {

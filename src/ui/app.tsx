@@ -4,7 +4,7 @@ import { useStore } from "zustand";
 import type { Overlay } from "../store/view.ts";
 import { Appearance, type Look } from "./appearance.ts";
 import { Detail } from "./detail/detail.tsx";
-import { Footer } from "./footer.tsx";
+import { Footer, toastLines } from "./footer.tsx";
 import { Header } from "./header.tsx";
 import { commandFor, type KeyCommand } from "./keymap.ts";
 import { keyNames } from "./keys.ts";
@@ -30,6 +30,7 @@ export function App({ screen, keymap, look }: Props) {
   const { columns, rows } = useWindowSize();
   const overlay = useStore(screen.store, (state) => state.view.overlay);
   const focus = useStore(screen.store, (state) => state.view.focus);
+  const toast = useStore(screen.store, (state) => state.view.toast);
   const [typed, setTyped] = useState(NOTHING_TYPED);
   const kind = useOverlayKind(overlay, screen, setTyped);
   // Keys of one burst are handled before the next drawing: what they typed so far is kept here.
@@ -61,7 +62,8 @@ export function App({ screen, keymap, look }: Props) {
   const width = Math.max(1, columns);
   const height = Math.max(1, rows);
   const content = overlay && kind ? overlayContent(overlay, screen, keymap, typed, width) : null;
-  const room = Math.max(1, height - 2);
+  const footer = toast ? Math.min(toastLines(toast, width).length, Math.max(1, height - 4)) : 1;
+  const room = Math.max(1, height - 1 - footer);
   const overlayRows = content ? Math.min(content.lines.length + 1, Math.max(3, room - 3)) : 0;
   const body = Math.max(0, room - overlayRows);
   const side = width >= SIDE_BY_SIDE_FROM;

@@ -62,6 +62,24 @@ export function aroundCursor(line: EditedLine): [string, string, string] {
   return [parts.slice(0, at).join(""), parts[at] ?? " ", parts.slice(at + 1).join("")];
 }
 
+/** The same in at most `room` columns as `widthOf` counts them: what is too long loses its beginning, never its cursor. */
+export function aroundCursorIn(
+  line: EditedLine,
+  room: number,
+  widthOf: (text: string) => number,
+): [string, string, string] {
+  const [before, under, after] = aroundCursor(line);
+  const free = room - widthOf(under);
+  if (widthOf(before) <= free) return [before, under, after];
+  const parts = graphemes(before);
+  let at = parts.length;
+  for (let used = 1; at > 0; at -= 1) {
+    used += widthOf(parts[at - 1] ?? "");
+    if (used > free) break;
+  }
+  return [`…${parts.slice(at).join("")}`, under, after];
+}
+
 function graphemes(text: string): string[] {
   return Array.from(SEGMENTS.segment(text), (part) => part.segment);
 }

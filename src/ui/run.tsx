@@ -60,7 +60,13 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
       lent = true;
       modes.leave();
       try {
-        if (bridge.suspend) await bridge.suspend(work);
+        if (bridge.suspend) {
+          await bridge.suspend(async () => {
+            await work();
+            // The next frame begins where the program left the cursor.
+            stdout.write("\r");
+          });
+        }
       } finally {
         lent = false;
         modes.enter();
@@ -79,13 +85,17 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
     },
   };
   const screen = new Screen(store, place, config, terminal, ascii);
+  // Keys typed while the program started must not be echoed into the first frame, and Ink draws from the column it finds.
+  const stdin = options.stdin ?? process.stdin;
+  if (stdin.isTTY) stdin.setRawMode(true);
+  stdout.write("\r");
   const instance = render(
     <Bridge bridge={bridge}>
       <App screen={screen} keymap={keymap} look={look} />
     </Bridge>,
     {
       stdout,
-      stdin: options.stdin ?? process.stdin,
+      stdin,
       alternateScreen: true,
       incrementalRendering: true,
       maxFps: MOST_FPS,

@@ -56,8 +56,8 @@ export class Screen {
   readonly #rows: (state: ReturnType<Store["getState"]>) => ListRows;
   /** Where the list's rows are on the screen, as last drawn: what a click hits. */
   list: { width: number; keyAt(row: number): SessionKey | null } = { width: 0, keyAt: () => null };
-  /** The sessions as they were when the person looked away, and when that was (ms since 1970). */
-  #left: { sessions: ReadonlyMap<SessionKey, Snapshot>; at: number } | null = null;
+  /** The sessions as they were when the person looked away. */
+  #left: ReadonlyMap<SessionKey, Snapshot> | null = null;
   /** When the person last looked away, and back: ms since 1970. */
   #out = 0;
   #back = 0;
@@ -202,13 +202,13 @@ export class Screen {
     const at = now(this.context.env);
     if (!focused) {
       // A glance at the screen does not begin a new absence: what the last one brought stays to be read.
-      if (!this.#left || at - this.#back >= AWAY_MS) this.#left = { sessions: joined, at };
+      if (!this.#left || at - this.#back >= AWAY_MS) this.#left = joined;
       this.#out = at;
       return;
     }
     this.#back = at;
     if (!this.#left) return;
-    this.away = digest(this.#left.sessions, joined);
+    this.away = digest(this.#left, joined);
     const { length } = this.away;
     if (length === 0 || at - this.#out < AWAY_MS) return;
     this.say(`while you were away: ${length} session${length === 1 ? "" : "s"} changed · D shows what`);
@@ -291,8 +291,7 @@ export class Screen {
     if (overlay) this.set({ overlay: null });
     else if (focus === "detail" && open?.view === "totals")
       this.set(this.#beforeTotals ?? { focus: "list", open: null });
-    else if (focus === "detail" && open?.of)
-      this.set({ open: { ...open, view: "timeline", of: null, ref: null } });
+    else if (focus === "detail" && open?.of) this.set({ open: { ...open, view: "timeline", of: null, ref: null } });
     else if (focus === "detail") this.set({ focus: "list" });
     else if (filter !== "") this.set({ filter: "" });
     else return false;

@@ -1,7 +1,8 @@
 import type { Document } from "../../session/document.ts";
 import { Changes, type Pane } from "../pane.ts";
 import { type DocumentLayout, layoutDocument, type Target } from "../text/document.ts";
-import { cutLine, highlight, type Line, lineText, span } from "../text/line.ts";
+import { highlight, type Line, lineText, span } from "../text/line.ts";
+import { wrapSpans } from "../text/wrap.ts";
 
 export interface DocumentPaneOptions {
   read(): Promise<Document>;
@@ -36,7 +37,7 @@ export class DocumentPane implements Pane {
 
   lay(width: number, height: number): Line[] {
     this.#height = height;
-    if (this.#error !== null) return [cutLine([span(this.#error, "bad")], width)];
+    if (this.#error !== null) return wrapSpans([span(this.#error, "bad")], width).slice(0, height);
     if (this.#document === null) return [[span("reading …", "faint")]];
     if (this.#layout?.width !== width) {
       this.#layout = { ...layoutDocument(this.#document, Math.max(1, width - 1), this.#options.ascii), width };

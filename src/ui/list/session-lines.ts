@@ -26,6 +26,8 @@ export interface SessionRowFacts {
   frame: number;
 }
 
+/** From here on agent and amounts stand at the right edge of a row. */
+const WIDE = 56;
 /** A session that its tool deletes within this is marked. */
 const SOON_MS = 7 * 86_400_000;
 const SPINNER = ["◐", "◓", "◑", "◒"] as const;
@@ -64,9 +66,9 @@ export function sessionLines(facts: SessionRowFacts): [Line, Line] {
     toned(snapshot.status, snapshot.status),
     ...(snapshot.certainty === "guess" ? [span("?", "faint")] : []),
   ];
-  const doing = beneath(snapshot);
+  const doing = beneath(snapshot, width < WIDE);
   const said: Line = doing === "" ? word : [...word, span(" · ", "border"), span(doing, "faint")];
-  const second = width >= 56 ? spread(said, spent(snapshot, facts.clock, ascii), width) : cutLine(said, width);
+  const second = width >= WIDE ? spread(said, spent(snapshot, facts.clock, ascii), width) : cutLine(said, width);
   return [first, second];
 }
 
@@ -86,10 +88,12 @@ function titleSpans(title: string, facts: SessionRowFacts): Line {
 }
 
 /** What it is doing or asking; else where it is and who it is. */
-function beneath(snapshot: Snapshot): string {
+function beneath(snapshot: Snapshot, withAgent: boolean): string {
   if (snapshot.activity !== null && snapshot.activity !== "") return cleanLine(snapshot.activity);
   const where = snapshot.project ?? snapshot.cwd;
-  return [where === null ? null : cleanLine(where), snapshot.agent].filter((part) => part !== null).join(" · ");
+  return [where === null ? null : cleanLine(where), withAgent ? snapshot.agent : null]
+    .filter((part) => part !== null)
+    .join(" · ");
 }
 
 /** At the right edge of wide rows: agent, how full the context is, what it cost; – where the tool records nothing. */

@@ -7,6 +7,7 @@ import { Appearance } from "../appearance.ts";
 import type { Screen } from "../screen.ts";
 import { StyledLine } from "../styled-line.tsx";
 import { cutLine, type Line, span } from "../text/line.ts";
+import { wrapSpans } from "../text/wrap.ts";
 import { listWindow, rowHeight } from "./list-window.ts";
 import { SessionRow } from "./session-row.tsx";
 
@@ -82,21 +83,26 @@ function groupLine(row: Extract<ListRow, { type: "group" }>, width: number): Lin
 /** Never an empty screen without a word on what to do. */
 function EmptyList({ screen, width }: { screen: Screen; width: number }) {
   const scanning = useStore(screen.store, (state) => state.scanning);
-  const filter = useStore(screen.store, (state) => state.view.filter);
+  const { filter, scope } = useStore(screen.store, (state) => state.view);
   const { left } = screen.rows();
   const says: string[] = [];
   if (scanning) says.push("Reading the sessions …");
   else if (filter !== "") says.push(`Nothing matches ${filter}.`, `Esc shows all ${left.filtered} again.`);
-  else if (left.superseded + left.hidden > 0) says.push("Only internal or superseded sessions here.", "A lists them.");
+  else if (left.elsewhere > 0) {
+    says.push(`No session in ${scope ?? "this directory"}.`, `. shows the ${left.elsewhere} of everywhere.`);
+  } else if (left.superseded + left.hidden > 0)
+    says.push("Only internal or superseded sessions here.", "A lists them.");
   else {
     says.push("No sessions yet.", "They appear here as soon as", "an agent writes one.", "");
     says.push("forktail doctor  says where it looks", "forktail demo    shows it at work");
   }
   return (
     <Box flexDirection="column" paddingTop={1}>
-      {says.map((text) => (
-        <StyledLine key={text} line={cutLine([span(`  ${text}`, "faint")], width)} />
-      ))}
+      {says
+        .flatMap((text) => wrapSpans([span(text, "faint")], width, { first: [span("  ")] }))
+        .map((line, row) => (
+          <StyledLine key={`row ${String(row)}`} line={line} />
+        ))}
     </Box>
   );
 }

@@ -1,14 +1,16 @@
-import { STATUS_NAMES, STATUSES } from "../../session/status.ts";
+import { STATUSES } from "../../session/status.ts";
 import { cleanLine } from "../../session/untrusted.ts";
-import type { Overlay, Picker, PickerItem } from "../../store/view.ts";
+import type { Overlay } from "../../store/view.ts";
 import type { KeyCommand } from "../keymap.ts";
 import { keyLabel } from "../keys.ts";
-import { aroundCursor, type EditedLine } from "../line-editor.ts";
+import type { EditedLine } from "../line-editor.ts";
 import type { Screen } from "../screen.ts";
-import { type Line, lineWidth, span, spread } from "../text/line.ts";
-import { padEnd, textWidth } from "../text/width.ts";
-import { wrapSpans } from "../text/wrap.ts";
+import { type Line, span } from "../text/line.ts";
+import { padEnd } from "../text/width.ts";
 import { toned } from "../toned.ts";
+import { helpLines } from "./help-content.ts";
+import { cursorSpans, hintLines, inputLine, itemLine, wrapped } from "./overlay-lines.ts";
+import { pickerContent } from "./picker-content.ts";
 
 /** What a list-like overlay can hold: a line, and whether it can be chosen. */
 export interface OverlayContent {
@@ -24,6 +26,8 @@ export interface Typed {
   /** Chosen item, 0-based. */
   chosen: number;
 }
+
+const FILTER_HINT = "words · agent: status: project: model: source: tag: since:2d is:pinned";
 
 /** The lines of an overlay. Pure: what it shows is what the state says. */
 export function overlayContent(
@@ -43,19 +47,20 @@ export function overlayContent(
     case "filter":
       return {
         title: "filter",
-        lines: [inputLine("/", typed.line), hintLine("words · agent: status: project: model: since:2d", width)],
+        lines: [inputLine("/", typed.line, width), ...hintLines(FILTER_HINT, width)],
       };
     case "search":
       return {
         title: "search",
-        lines: [inputLine("/", typed.line), hintLine("Enter finds the next; n and N go on", width)],
+        lines: [inputLine("/", typed.line, width), ...hintLines("Enter finds the next; n and N go on", width)],
       };
     case "palette": {
       const items = paletteItems(keymap, screen, typed.line.text);
       const lines = items.map((item, at) =>
-        itemLine(item.help, keyLabel(item.keys[0] ?? ""), at === typed.chosen, width),
+        itemLine(item.help, keyLabel(item.keys[0] ?? "", screen.ascii), at === typed.chosen, width),
       );
-      return { title: "commands", lines: [inputLine(":", typed.line), ...lines] };
+      const none = lines.length === 0 ? hintLines("No command is called that. Backspace shows more.", width) : [];
+      return { title: "commands", lines: [inputLine(":", typed.line, width), ...lines, ...none] };
     }
     case "menu": {
       const lines = overlay.items.map((item, at) =>
@@ -64,12 +69,9 @@ export function overlayContent(
       return { title: overlay.title, lines };
     }
     case "picker":
-      return pickerContent(overlay, typed, width);
+      return pickerContent(overlay, typed, width, screen.ascii);
     case "ask":
-      return {
-        title: overlay.title,
-        lines: [inputLine(overlay.label, typed.line), hintLine("Enter keeps it · Esc leaves it", width)],
-      };
+      return { title: overlay.title, lines: [inputLine(overlay.label, typed.line, width)] };
     case "confirm": {
       const { question } = overlay;
       const lines = question.says.flatMap((text) => wrapped(text, width, "text"));
@@ -82,54 +84,15 @@ export function overlayContent(
       const lines = action.inputs.flatMap((input, at): Line[] => {
         const value = overlay.values[input.name] ?? "";
         const label = span(` ${padEnd(input.label, 14)} `, at === field ? "accent" : "label");
-        const shown: Line = at === field ? [label, ...cursorSpans(typed.line)] : [label, span(cleanLine(value))];
+        const shown: Line =
+          at === field ? [label, ...cursorSpans(typed.line, width - 16)] : [label, span(cleanLine(value))];
         const wrong = at === field ? (input.check?.(typed.line.text) ?? null) : null;
-        const choices = at === field && input.choices ? [hintLine(`one of: ${input.choices.join(", ")}`, width)] : [];
+        const choices = at === field && input.choices ? hintLines(`one of: ${input.choices.join(", ")}`, width) : [];
         return [shown, ...choices, ...(wrong === null ? [] : wrapped(wrong, width, "bad"))];
       });
-      return { title: action.title, lines: [...lines, [], hintLine("Enter next · Esc leave it", width)] };
+      return { title: action.title, lines };
     }
   }
-}
-
-/** The items that fit what was typed. */
-export function pickerItems(picker: Picker, text: string): readonly PickerItem[] {
-  if (!picker.typing || text === "") return picker.items;
-  const words = text.toLowerCase().split(/\s+/u);
-  return picker.items.filter((item) =>
-    words.every((word) => `${item.label} ${item.detail ?? ""}`.toLowerCase().includes(word)),
-  );
-}
-
-function pickerContent(picker: Picker, typed: Typed, width: number): OverlayContent {
-  const items = pickerItems(picker, typed.line.text);
-  const lines: Line[] = picker.typing ? [inputLine("", typed.line)] : [];
-  let chosenAt = 0;
-  items.forEach((item, at) => {
-    const chosen = at === typed.chosen;
-    if (chosen) chosenAt = lines.length;
-    lines.push(pickerLine(item, chosen, width));
-    if (item.detail)
-      lines.push(
-        ...wrapSpans([span(cleanLine(item.detail), "faint")], width, { first: [span("     ")], rest: [span("     ")] }),
-      );
-  });
-  if (items.length === 0) lines.push(hintLine(picker.busy ? "looking …" : picker.empty, width));
-  else if (picker.busy) lines.push(hintLine("looking for more …", width));
-  return { title: picker.title, lines, chosenAt };
-}
-
-function pickerLine(item: PickerItem, chosen: boolean, width: number): Line {
-  const mark: Line = [span(chosen ? " ❯ " : "   ", "accent")];
-  if (item.status) {
-    const row = STATUSES[item.status];
-    mark.push(toned(`${row.glyph} `, item.status));
-  }
-  return spread(
-    [...mark, span(item.label, chosen ? "strong" : "text")],
-    [span(cleanLine(item.note ?? ""), "faint")],
-    width,
-  );
 }
 
 /** The commands that fit what was typed, those of this place first. */
@@ -144,30 +107,6 @@ export function paletteItems(keymap: readonly KeyCommand[], screen: Screen, text
     .filter((command) =>
       words.every((word) => `${command.help} ${command.title} ${command.id}`.toLowerCase().includes(word)),
     );
-}
-
-function helpLines(keymap: readonly KeyCommand[], screen: Screen, width: number): Line[] {
-  const place = screen.place();
-  const rows = keymap.filter((command) => command.where.includes(place));
-  const labels = rows.map((command) => command.keys.map(keyLabel).join(" "));
-  const widest = Math.min(16, Math.max(...labels.map(textWidth)));
-  const lines = rows.flatMap((command, at) => {
-    const margin: Line = [span(` ${padEnd(labels[at] ?? "", widest)} `, "accent")];
-    const why = command.disabled?.(screen) ?? null;
-    const text = why === null ? command.help : `${command.help} (not now: ${why})`;
-    return wrapSpans([span(text, why === null ? "text" : "faint")], width, {
-      first: margin,
-      rest: [span(" ".repeat(widest + 2))],
-    });
-  });
-  const legend = STATUS_NAMES.flatMap((name) => {
-    const row = STATUSES[name];
-    return wrapSpans([span(row.meaning, "faint")], width, {
-      first: [toned(` ${screen.ascii ? row.ascii : row.glyph} ${padEnd(name, 12)} `, name)],
-      rest: [span(" ".repeat(16))],
-    });
-  });
-  return [...lines, [], [span(" statuses", "heading")], ...legend];
 }
 
 function whyContent(key: string, screen: Screen, width: number): OverlayContent {
@@ -193,29 +132,5 @@ function problemLines(screen: Screen, width: number): Line[] {
   for (const list of problems.values()) {
     for (const problem of list) lines.push(...wrapped(`${problem.source}: ${problem.message}`, width, "text"));
   }
-  return lines.length > 0 ? lines : [[span(" Nothing is wrong: everything was read.", "good")]];
-}
-
-function wrapped(text: string, width: number, style: "text" | "warn" | "bad" | "faint"): Line[] {
-  return wrapSpans([span(cleanLine(text), style)], width, { first: [span(" ")], rest: [span("   ")] });
-}
-
-function hintLine(text: string, width: number): Line {
-  return wrapSpans([span(` ${text}`, "faint")], width)[0] ?? [];
-}
-
-function inputLine(sign: string, line: EditedLine): Line {
-  return [span(` ${sign}`, "accent"), ...cursorSpans(line)];
-}
-
-function cursorSpans(line: EditedLine): Line {
-  const [before, under, after] = aroundCursor(line);
-  return [span(before), { ...span(under), inverse: true }, span(after)].filter((piece) => piece.text !== "");
-}
-
-function itemLine(label: string, note: string, chosen: boolean, width: number): Line {
-  const left: Line = [span(chosen ? " ❯ " : "   ", "accent"), span(label, chosen ? "strong" : "text")];
-  const room = width - lineWidth(left) - 2;
-  const shown = cleanLine(note);
-  return room < 6 || shown === "" ? left : [...left, span("  "), span(shown, "faint")];
+  return lines.length > 0 ? lines : wrapped("Nothing is wrong: everything was read.", width, "good");
 }

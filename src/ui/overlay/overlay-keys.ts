@@ -4,7 +4,8 @@ import { confirmAction } from "../controllers/source-actions.ts";
 import type { KeyCommand } from "../keymap.ts";
 import { editedLine, editLine } from "../line-editor.ts";
 import type { Screen } from "../screen.ts";
-import { paletteItems, pickerItems, type Typed } from "./overlay-content.ts";
+import { paletteItems, type Typed } from "./overlay-content.ts";
+import { pickerItems } from "./picker-content.ts";
 
 /** What a key does while an overlay owns the keyboard. Returns what is typed and chosen afterwards. */
 export function overlayKey(

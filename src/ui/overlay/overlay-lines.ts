@@ -1,0 +1,32 @@
+import { cleanLine } from "../../session/untrusted.ts";
+import { aroundCursorIn, type EditedLine } from "../line-editor.ts";
+import { type Line, span, spread } from "../text/line.ts";
+import { textWidth } from "../text/width.ts";
+import { wrapSpans } from "../text/wrap.ts";
+
+/** A sentence, its later rows indented. */
+export function wrapped(text: string, width: number, style: "text" | "warn" | "bad" | "good" | "faint"): Line[] {
+  return wrapSpans([span(cleanLine(text), style)], width, { first: [span(" ")], rest: [span("   ")] });
+}
+
+/** What can be done or typed here, dimmed. */
+export function hintLines(text: string, width: number): Line[] {
+  return wrapSpans([span(text, "faint")], width, { first: [span(" ")] });
+}
+
+/** A line being edited, with its cursor in sight. */
+export function inputLine(sign: string, line: EditedLine, width: number): Line {
+  return [span(` ${sign}`, "accent"), ...cursorSpans(line, width - 1 - textWidth(sign))];
+}
+
+export function cursorSpans(line: EditedLine, room: number): Line {
+  const [before, under, after] = aroundCursorIn(line, room, textWidth);
+  return [span(before), { ...span(under), inverse: true }, span(after)].filter((piece) => piece.text !== "");
+}
+
+/** One thing to choose; its note stands at the right edge. */
+export function itemLine(label: string, note: string, chosen: boolean, width: number): Line {
+  const left: Line = [span(chosen ? " ❯ " : "   ", "accent"), span(label, chosen ? "strong" : "text")];
+  const shown = cleanLine(note);
+  return spread(left, shown === "" ? [] : [span(shown, "faint"), span(" ")], width);
+}

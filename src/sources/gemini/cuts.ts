@@ -31,10 +31,12 @@ function healthy(file: GeminiFile, ids: readonly string[]): Cut {
   return { ok: true, ids: [...ids], over: last?.type === "gemini" };
 }
 
-/** May a fork end just before this message? For pages, which ask for every one they show. */
-export function isForkable(file: GeminiFile, id: string): boolean {
+/** May a fork end just before this message? For pages; `first` is the conversation's first prompt. */
+export function isForkable(file: GeminiFile, id: string, first: string | null): boolean {
   const message = messageOf(file, id);
-  return (
-    message?.prompt === true && message.active && messagesOf(file, file.active).find((one) => one.prompt) !== message
-  );
+  return message?.prompt === true && message.active && first !== null && id !== first;
+}
+
+export function firstPromptOf(file: GeminiFile): string | null {
+  return file.active.find((id) => messageOf(file, id)?.prompt === true) ?? null;
 }

@@ -41,7 +41,7 @@ export function describe(parts: GeminiParts): GeminiDescribed {
   const prompts = active.filter((one) => one.prompt);
   const firstPrompt = shown((prompts[0] ?? rewound.find((one) => one.prompt))?.text);
   const summary = titleLine(file.summary ?? "");
-  const child = place.kind === "child";
+  const child = place.kind === "child" || file.kind === "subagent";
   const tail = tailOf(file);
   const updatedAt = file.updatedAt ?? folded.mtimeMs;
   const counts = countOf(active);
@@ -85,7 +85,7 @@ export function describe(parts: GeminiParts): GeminiDescribed {
     id,
     cwd,
     updatedAt,
-    parent: place.kind === "child" ? place.parent : null,
+    parent: place.kind === "child" ? place.parent : child ? "" : null,
     open: tail.state === "open",
     store: null,
   };

@@ -19,7 +19,8 @@ export class GeminiSessions {
   readonly #others = new Map<string, { root: Root; torn: boolean }>();
   /** By message: the sessions that hold it. */
   readonly #holders = new Map<string, Set<string>>();
-  readonly #held = new Map<string, string[]>();
+  /** By path: how many of the file's messages are entered, and which those are. */
+  readonly #held = new Map<string, { file: GeminiFile; count: number; messages: Set<string> }>();
 
   paths(): string[] {
     return [...this.#byPath.keys(), ...this.#others.keys()];
@@ -31,21 +32,30 @@ export class GeminiSessions {
 
   /** Takes in a file as it is now; returns the ids it concerns. */
   take(root: Root, place: Candidate["place"], folded: Folded<GeminiFile>): Set<string> {
-    const touched = this.drop(folded.path);
     const { id } = folded.state;
+    const before = this.#byPath.get(folded.path);
+    // An object's state is filled anew at every reading; a log's is added to.
+    const appends = folded.path.endsWith(".jsonl") && this.#held.get(folded.path)?.file === folded.state;
+    const grew = appends && before?.id === id;
+    const touched = grew ? new Set<string>() : this.drop(folded.path);
     if (id === null || !isSession(folded.state)) {
+      if (grew) for (const one of this.drop(folded.path)) touched.add(one);
       this.#others.set(folded.path, { root, torn: id === null });
       return touched;
     }
     this.#byPath.set(folded.path, { root, place, folded, id });
     this.#byId.set(id, (this.#byId.get(id) ?? new Set()).add(folded.path));
-    const messages = folded.state.seen.filter(isUnique);
-    for (const message of messages) {
+    const held = this.#held.get(folded.path) ?? { file: folded.state, count: 0, messages: new Set<string>() };
+    this.#held.set(folded.path, held);
+    // Messages only ever come behind those that were seen: an append enters what is new.
+    for (; held.count < folded.state.seen.length; held.count += 1) {
+      const message = folded.state.seen[held.count] ?? "";
+      if (!isUnique(message)) continue;
       const holders = this.#holders.get(message) ?? new Set();
       for (const one of holders) touched.add(one);
       this.#holders.set(message, holders.add(id));
+      held.messages.add(message);
     }
-    this.#held.set(folded.path, messages);
     return touched.add(id);
   }
 
@@ -56,12 +66,11 @@ export class GeminiSessions {
     this.#byPath.delete(path);
     this.#byId.get(before.id)?.delete(path);
     const touched = new Set([before.id]);
-    for (const message of this.#held.get(path) ?? []) {
+    const twins = this.candidates(before.id).map((one) => this.#held.get(one.folded.path)?.messages);
+    for (const message of this.#held.get(path)?.messages ?? []) {
       const holders = this.#holders.get(message);
       for (const one of holders ?? []) touched.add(one);
-      if (!this.candidates(before.id).some((one) => this.#held.get(one.folded.path)?.includes(message))) {
-        holders?.delete(before.id);
-      }
+      if (!twins.some((messages) => messages?.has(message))) holders?.delete(before.id);
       if (holders?.size === 0) this.#holders.delete(message);
     }
     this.#held.delete(path);

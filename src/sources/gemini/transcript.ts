@@ -3,7 +3,7 @@ import type { Entry } from "../../session/entry.ts";
 import { numberedItems } from "../jsonl/numbered-items.ts";
 import { NoSuchEntry, pageOf } from "../jsonl/pages.ts";
 import type { Page, PageRequest, Transcript } from "../source.ts";
-import { isForkable } from "./cuts.ts";
+import { firstPromptOf, isForkable } from "./cuts.ts";
 import { entriesOf } from "./entries.ts";
 import { type GeminiFile, messagesOf } from "./file.ts";
 import { ChatRecords } from "./records.ts";
@@ -19,6 +19,15 @@ export interface TranscriptSource {
   childPath(id: string): string | null;
 }
 
+interface Facts {
+  state: GeminiFile;
+  mark: string;
+  ordinals: ReadonlyMap<string, number>;
+  /** Calls whose results stand with them. */
+  answered: ReadonlySet<string>;
+  firstPrompt: string | null;
+}
+
 /**
  * Pages of a chat: every message in order of appearance, what the model sees, what a rewind took away (`of` its first
  * message), a sub-agent (`of` = `agent:<id>`). Reads the lines it shows.
@@ -26,6 +35,7 @@ export interface TranscriptSource {
 export class GeminiTranscript implements Transcript {
   readonly #source: TranscriptSource;
   readonly #cache = new Map<string, Entry[]>();
+  #facts: Facts | null = null;
 
   constructor(source: TranscriptSource) {
     this.#source = source;
@@ -47,9 +57,7 @@ export class GeminiTranscript implements Transcript {
   #show(folded: Folded<GeminiFile>, request: PageRequest): Page {
     const { state } = folded;
     const ids = idsOf(state, request);
-    const ordinals = new Map(state.seen.map((id, i) => [id, i + 1]));
-    const calls = messagesOf(state, state.seen).flatMap((one) => one.calls.map((call) => call.id));
-    const answered = new Set(calls);
+    const facts = this.#factsOf(folded);
     const { textLimit } = request;
     using records = new ChatRecords(folded, textLimit === undefined ? undefined : Math.max(textLimit, LEAST_STRING));
     return pageOf(
@@ -57,7 +65,7 @@ export class GeminiTranscript implements Transcript {
         lines: numberedItems(ids.length),
         entries: ({ at: [i] }) => {
           const id = ids[i];
-          return id === undefined ? [] : this.#entries(folded, records, id, ordinals.get(id) ?? 0, answered, textLimit);
+          return id === undefined ? [] : this.#entries(folded, records, id, facts, textLimit);
         },
         locate: (ref) => {
           const [id = "", block = "0"] = ref.split("/");
@@ -69,17 +77,28 @@ export class GeminiTranscript implements Transcript {
     );
   }
 
+  /** Counted once for a file as it is: every page asks. */
+  #factsOf({ state, offset, mtimeMs }: Folded<GeminiFile>): Facts {
+    const held = this.#facts;
+    if (held !== null && held.state === state && held.mark === `${offset}:${mtimeMs}`) return held;
+    const answered = new Set<string>();
+    for (const { calls } of messagesOf(state, state.seen)) for (const call of calls) answered.add(call.id);
+    const ordinals = new Map(state.seen.map((id, i) => [id, i + 1]));
+    this.#facts = { state, mark: `${offset}:${mtimeMs}`, ordinals, answered, firstPrompt: firstPromptOf(state) };
+    return this.#facts;
+  }
+
   #entries(
     folded: Folded<GeminiFile>,
     records: ChatRecords,
     id: string,
-    n: number,
-    answered: ReadonlySet<string>,
+    facts: Facts,
     textLimit: number | undefined,
   ): Entry[] {
     const known = messagesOf(folded.state, [id])[0];
     if (known === undefined) return [];
-    const flags = { n, branch: known.active, inContext: known.active, forkable: isForkable(folded.state, id) };
+    const forkable = isForkable(folded.state, id, facts.firstPrompt);
+    const flags = { n: facts.ordinals.get(id) ?? 0, branch: known.active, inContext: known.active, forkable };
     const written = folded.path.endsWith(".jsonl") ? "" : `${folded.size}:${folded.mtimeMs}`;
     const spots = [known.at, known.tokensAt, known.callsAt, written];
     const key = JSON.stringify([folded.ino, id, spots, flags, textLimit ?? null]);
@@ -87,7 +106,7 @@ export class GeminiTranscript implements Transcript {
     if (cached !== undefined) return cached.slice();
     const found = records.message(id);
     if (found === null) return [];
-    const made = entriesOf(found.message, found.record, { ...flags, answered }, textLimit);
+    const made = entriesOf(found.message, found.record, { ...flags, answered: facts.answered }, textLimit);
     if (this.#cache.size >= MOST_CACHED) this.#cache.clear();
     this.#cache.set(key, made);
     return made.slice();

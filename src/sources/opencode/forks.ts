@@ -4,7 +4,7 @@ import type { SessionFacts } from "./session-facts.ts";
 /** Equal for the copies of a reply in other sessions: times and tokens are copied, ids are not (agents.md §4.3). */
 export function fingerprint(message: MessageRow): string | null {
   const { createdAt, completedAt, provider, model, tokens } = message;
-  if (message.role !== "assistant" || completedAt === null || tokens === null) return null;
+  if (message.role === "user" || completedAt === null || tokens === null) return null;
   const numbers = [tokens.input, tokens.output, tokens.reasoning, tokens.cacheRead, tokens.cacheWrite];
   return [createdAt, completedAt, provider, model, ...numbers].join("|");
 }

@@ -13,7 +13,8 @@ export function requestsOf(facts: SessionFacts, lineage: Lineage): ModelRequest[
 }
 
 function replyRequest(session: SessionRow, message: MessageRow, lineage: Lineage): ModelRequest | null {
-  if (message.role !== "assistant" || !hasTokens(message.tokens)) return null;
+  // A compaction of version 2 is a row of its own kind, and was billed too.
+  if (message.role === "user" || !hasTokens(message.tokens)) return null;
   const owner = lineage.copied.get(message.id) ?? session.id;
   return {
     key: `opencode:${owner}:${fingerprint(message) ?? message.id}`,
@@ -45,7 +46,7 @@ function restOf(facts: SessionFacts, lineage: Lineage): ModelRequest | null {
   const rest = { ...session.tokens };
   let cost = session.cost;
   for (const { tokens, role, cost: paid } of messages) {
-    if (role !== "assistant" || tokens === null) continue;
+    if (role === "user" || tokens === null) continue;
     rest.input = Math.max(0, rest.input - tokens.input);
     rest.output = Math.max(0, rest.output - tokens.output);
     rest.reasoning = Math.max(0, rest.reasoning - tokens.reasoning);

@@ -35,19 +35,36 @@ function healthy(file: PiFile, path: number[]): Cut {
   return { ok: true, path, over: (kind & ROW.user) === 0 && callsOf(kind) === 0 };
 }
 
-const known = new WeakMap<PiFile, { rows: number; can: Map<number, boolean> }>();
+/** Of every row: prompts on the way to it, and calls on that way without results. */
+interface Balance {
+  prompts: number[];
+  open: number[];
+}
 
-/** May a fork end just before this row? For pages, which ask for every row they show. */
+const known = new WeakMap<PiFile, Balance>();
+
+/** May a fork end just before this row? For pages, which ask for every row they show: counted once, then looked up. */
 export function isForkable(file: PiFile, row: number): boolean {
   if ((kindOf(file, row) & ROW.user) === 0) return false;
-  let held = known.get(file);
-  if (held === undefined || held.rows !== file.ids.length) {
-    held = { rows: file.ids.length, can: new Map() };
-    known.set(file, held);
+  const parent = parentOf(file, row);
+  if (parent < 0) return false;
+  // A parent that was written behind its child is rare enough to be walked to.
+  if (file.loose.length > 0) return cutBefore(file, row).ok;
+  const { prompts, open } = balanceOf(file);
+  return (prompts[parent] ?? 0) > 0 && (open[parent] ?? 0) <= 0;
+}
+
+function balanceOf(file: PiFile): Balance {
+  const balance = known.get(file) ?? { prompts: [], open: [] };
+  known.set(file, balance);
+  const { prompts, open } = balance;
+  for (let row = prompts.length; row < file.ids.length; row += 1) {
+    const kind = kindOf(file, row);
+    const parent = file.parents[row] ?? -1;
+    const dead = (kind & (ROW.error | ROW.aborted)) !== 0;
+    const answers = (kind & ROW.result) !== 0 ? 1 : 0;
+    prompts.push((prompts[parent] ?? 0) + ((kind & ROW.user) !== 0 ? 1 : 0));
+    open.push((open[parent] ?? 0) + (dead ? 0 : callsOf(kind)) - answers);
   }
-  const before = held.can.get(row);
-  if (before !== undefined) return before;
-  const can = cutBefore(file, row).ok;
-  held.can.set(row, can);
-  return can;
+  return balance;
 }

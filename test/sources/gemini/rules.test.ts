@@ -148,6 +148,27 @@ describe("while we watch", () => {
     expect(seen.byId(ID).own).toMatchObject({ requests: 1, input: 62, cacheRead: 40, output: 15 });
   });
 
+  test("a copy owns what its original no longer has, in a log that is written anew as in an object", async () => {
+    const other = "22222222-aaaa-4bbb-8ccc-000000000002";
+    for (const end of ["jsonl", "json"]) {
+      const { root, chats, path } = oneChat([
+        meta(other, { startTime: time(60) }),
+        ask(2, "Brew"),
+        answer(3, "Brewed."),
+      ]);
+      renameSync(path, join(chats, "session-2026-11-20T09-01-22222222.jsonl"));
+      const original = join(chats, `session-2026-11-20T09-00-${ID.slice(0, 8)}.${end}`);
+      const written = (messages: unknown[]): string =>
+        end === "json" ? JSON.stringify({ ...meta(), messages }) : lines([meta(), ...messages]);
+      writeFileSync(original, written([ask(2, "Brew"), answer(3, "Brewed.")]));
+      const { reader, seen } = await readSource(geminiSource, [root], evidence);
+      expect([seen.byId(ID).own?.requests, seen.byId(other).own?.requests]).toEqual([1, 0]);
+      writeFileSync(original, written([ask(5, "Another"), answer(6, "One.")]));
+      seen.take(await reader.apply([original], evidence));
+      expect([seen.byId(ID).own?.requests, seen.byId(other).own?.requests]).toEqual([1, 1]);
+    }
+  });
+
   test("a folder that is a hash is known once a process runs in its directory", async () => {
     const { root } = oneChat(said);
     const hashed = join(root, createHash("sha256").update("/home/dana/code/old").digest("hex"));

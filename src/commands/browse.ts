@@ -16,18 +16,27 @@ export async function browse(options: BrowseOptions): Promise<number> {
 
 /** The screen over a workplace. Its code is only loaded when it is needed. */
 export async function openScreen(place: Workplace, greeting?: string): Promise<number> {
-  forceColours(place);
-  const { runScreen } = await import("../ui/run.tsx");
+  const { runScreen } = await withColours(place, () => import("../ui/run.tsx"));
   return runScreen(place, greeting === undefined ? {} : { greeting });
 }
 
-/** The theme decides about colours, from the same variables; bold and reverse must reach the screen without colours too. */
-function forceColours(place: Workplace): void {
-  const { env } = place;
-  const plain = Boolean(env.NO_COLOR) || env.TERM === "dumb" || place.config.theme === "none";
+/**
+ * The theme decides about colours, from the same variables; bold and reverse must reach the screen without colours too. The
+ * library that writes them looks at the environment once, while it is loaded; programs that we start see it as it was.
+ */
+async function withColours<T>({ env, config }: Workplace, load: () => Promise<T>): Promise<T> {
+  const plain = Boolean(env.NO_COLOR) || env.TERM === "dumb" || config.theme === "none";
   const full = /truecolor|24bit/iu.test(env.COLORTERM ?? "");
+  const { FORCE_COLOR, NO_COLOR } = process.env;
   process.env.FORCE_COLOR = plain ? "1" : full ? "3" : "2";
   delete process.env.NO_COLOR;
+  try {
+    return await load();
+  } finally {
+    if (FORCE_COLOR === undefined) delete process.env.FORCE_COLOR;
+    else process.env.FORCE_COLOR = FORCE_COLOR;
+    if (NO_COLOR !== undefined) process.env.NO_COLOR = NO_COLOR;
+  }
 }
 
 /** The sessions of a workplace as plain lines, once. */

@@ -53,7 +53,10 @@ function totals(ledger: Ledger): { label: string; value: string }[] {
     rows.push({ label: "after pauses", value: `${coldCache.requests} requests found the cache cold${cost}` });
   }
   if (duplicates > 0)
-    rows.push({ label: "left out", value: `${duplicates} copies of requests, counted where they were made` });
+    rows.push({
+      label: "left out",
+      value: `${duplicates} ${duplicates === 1 ? "copy" : "copies"} of requests, counted where they were made`,
+    });
   if (unpriced.requests > 0) {
     rows.push({
       label: "unpriced",

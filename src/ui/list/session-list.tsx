@@ -17,8 +17,8 @@ interface Props {
   height: number;
 }
 
-/** Twice a second is motion enough, and only while something visible works. */
-const SPIN_MS = 500;
+/** Once a second is motion enough, and only while something visible works: a frame redraws the whole screen. */
+const SPIN_MS = 1000;
 /** The list begins below the header. */
 const HEADER_ROWS = 1;
 
@@ -39,7 +39,7 @@ export function SessionList({ screen, width, height }: Props) {
   const { frame } = useAnimation({ interval: SPIN_MS, isActive: spins });
   return (
     <Box flexDirection="column" width={width} height={height} overflow="hidden">
-      {rows.length === 0 && <EmptyList screen={screen} width={width} />}
+      {rows.length === 0 && <EmptyList screen={screen} width={width} height={height} />}
       {shown.map((row) =>
         row.type === "group" ? (
           <StyledLine key={`group ${row.label}`} line={groupLine(row, width)} />
@@ -81,7 +81,7 @@ function groupLine(row: Extract<ListRow, { type: "group" }>, width: number): Lin
 }
 
 /** Never an empty screen without a word on what to do. */
-function EmptyList({ screen, width }: { screen: Screen; width: number }) {
+function EmptyList({ screen, width, height }: Props) {
   const scanning = useStore(screen.store, (state) => state.scanning);
   const { filter, scope } = useStore(screen.store, (state) => state.view);
   const { left } = screen.rows();
@@ -97,9 +97,11 @@ function EmptyList({ screen, width }: { screen: Screen; width: number }) {
     says.push("forktail doctor  says where it looks", "forktail demo    shows it at work");
   }
   return (
-    <Box flexDirection="column" paddingTop={1}>
+    <Box flexDirection="column" flexShrink={0}>
+      <StyledLine line={[]} />
       {says
         .flatMap((text) => wrapSpans([span(text, "faint")], width, { first: [span("  ")] }))
+        .slice(0, Math.max(0, height - 1))
         .map((line, row) => (
           <StyledLine key={`row ${String(row)}`} line={line} />
         ))}

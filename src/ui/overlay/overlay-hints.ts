@@ -6,7 +6,7 @@ export interface Hint {
   title: string;
 }
 
-const CHOOSE: Hint = { key: "down", title: "choose" };
+const CHOOSE: Hint = { key: "down", title: "next" };
 const CLOSE: Hint = { key: "esc", title: "close" };
 const LEAVE: Hint = { key: "esc", title: "leave it" };
 
@@ -23,13 +23,13 @@ export function overlayHints(overlay: Overlay): Hint[] {
     case "search":
       return [enter("find"), LEAVE];
     case "palette":
-      return [enter("run"), CHOOSE, CLOSE];
+      return [enter("run"), CLOSE, CHOOSE];
     case "menu":
-      return [enter("choose"), CHOOSE, CLOSE];
+      return [enter("choose"), CLOSE, CHOOSE];
     case "picker": {
       if (overlay.items.length === 0) return [CLOSE];
       const aside = overlay.items.find((item) => item.aside)?.aside;
-      return [enter("open"), ...(aside ? [{ key: "x", title: aside.title }] : []), CHOOSE, CLOSE];
+      return [enter("open"), ...(aside ? [{ key: "x", title: aside.title }] : []), CLOSE, CHOOSE];
     }
     case "ask":
       return [enter(overlay.verb), LEAVE];

@@ -1,8 +1,11 @@
 import { cleanLine } from "../../session/untrusted.ts";
 import { aroundCursorIn, type EditedLine } from "../line-editor.ts";
-import { type Line, span, spread } from "../text/line.ts";
-import { textWidth } from "../text/width.ts";
+import { cutLine, type Line, lineWidth, padLine, span } from "../text/line.ts";
+import { cut, textWidth } from "../text/width.ts";
 import { wrapSpans } from "../text/wrap.ts";
+
+/** Less of a note than this says nothing; keys are shorter and fit. */
+const LEAST_NOTE = 3;
 
 /** A sentence, its later rows indented. */
 export function wrapped(text: string, width: number, style: "text" | "warn" | "bad" | "good" | "faint"): Line[] {
@@ -28,5 +31,7 @@ export function cursorSpans(line: EditedLine, room: number): Line {
 export function itemLine(label: string, note: string, chosen: boolean, width: number): Line {
   const left: Line = [span(chosen ? " ❯ " : "   ", "accent"), span(label, chosen ? "strong" : "text")];
   const shown = cleanLine(note);
-  return spread(left, shown === "" ? [] : [span(shown, "faint"), span(" ")], width);
+  const room = width - lineWidth(left) - 3;
+  if (shown === "" || room < LEAST_NOTE) return cutLine(left, width);
+  return [...padLine(left, width - Math.min(room, textWidth(shown)) - 1), span(cut(shown, room), "faint")];
 }

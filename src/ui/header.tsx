@@ -22,10 +22,10 @@ export function Header({ screen, width }: { screen: Screen; width: number }) {
   const rows = useStore(screen.store, () => screen.rows());
   // Over all sessions, not the filtered ones: who needs the person is never filtered away.
   const { counts } = useStore(screen.store, () => screen.attention());
-  const left: Line = [span(" forktail ", "heading")];
+  const left: Line = [span(" "), span("forktail", "heading"), span(" ")];
   for (const { status, count } of countedStatuses(counts)) {
     const glyph = ascii ? STATUSES[status].ascii : STATUSES[status].glyph;
-    left.push(toned(` ${glyph}${count}`, status));
+    left.push(span(" "), toned(`${glyph}${count}`, status));
   }
   const right: Line = [];
   if (filter !== "") right.push(span(`/${filter}`, "match"), span("  "));

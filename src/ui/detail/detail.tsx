@@ -59,15 +59,15 @@ function titleLine(
   width: number,
   focused: boolean,
 ): Line {
-  if (open.view === "totals") return cutLine([span(" usage of all sessions", focused ? "heading" : "strong")], width);
+  if (open.view === "totals") return cutLine([span(" "), span("usage of all sessions", focused ? "heading" : "strong")], width);
   if (!snapshot) return cutLine([span(` ${cleanLine(open.key)}: gone, or not read yet`, "faint")], width);
-  const title = span(` ${cleanLine(alias ?? snapshot.title)}`, focused ? "heading" : "strong");
+  const title = span(cleanLine(alias ?? snapshot.title), focused ? "heading" : "strong");
   const { usage } = snapshot;
   const facts: string[] = [];
   if (usage) facts.push(tokens(usage.input + usage.cacheRead + usage.cacheWrite + usage.output));
   if (usage?.cost != null) facts.push(money(usage.cost, usage.costBasis));
   facts.push(snapshot.agent ?? snapshot.source);
-  return spread([title], [span(`${facts.join("  ")} `, "faint")], width);
+  return spread([span(" "), title], [span(`${facts.join("  ")} `, "faint")], width);
 }
 
 function tabLine(screen: Screen, open: OpenView, position: string, width: number): Line {

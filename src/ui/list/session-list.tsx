@@ -77,7 +77,7 @@ function keyAtRow(shown: readonly ListRow[], row: number): SessionKey | null {
 }
 
 function groupLine(row: Extract<ListRow, { type: "group" }>, width: number): Line {
-  return cutLine([span(` ${row.label} `, "heading"), span(String(row.count), "faint")], width);
+  return cutLine([span(" "), span(row.label, "heading"), span(" "), span(String(row.count), "faint")], width);
 }
 
 /** Never an empty screen without a word on what to do. */

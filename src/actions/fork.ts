@@ -45,20 +45,27 @@ export interface Undone {
   withdrawn: boolean;
 }
 
-/** Takes back the revert that `key` is part of (as original or copy), or without a key the last one. null: there is none. */
-export async function undoRevert(context: ActionContext, key: SessionKey | null): Promise<Undone | null> {
+/** What an undo would take back: the revert that `key` is part of (as original or copy), or without a key the last one. */
+export async function planUndo(context: ActionContext, key: SessionKey | null): Promise<Undone | null> {
   const reverts = [...context.memory.all("superseded")]
     .filter(([original, fact]) => key === null || original === key || fact.by === key)
     .sort(([, a], [, b]) => (a.at < b.at ? 1 : -1));
   const [original, fact] = reverts[0] ?? [];
   if (original === undefined || fact === undefined) return null;
-  const untouched = await stat(fact.path).then(
+  const withdrawn = await stat(fact.path).then(
     (stats) => stats.size === fact.bytes,
     () => false,
   );
-  context.memory.set("superseded", original, null);
-  if (untouched) context.memory.set("withdrawn", fact.by, true);
-  return { original, copy: fact.by, withdrawn: untouched };
+  return { original, copy: fact.by, withdrawn };
+}
+
+/** Takes a revert back, in our own memory. null: there is none. */
+export async function undoRevert(context: ActionContext, key: SessionKey | null): Promise<Undone | null> {
+  const undone = await planUndo(context, key);
+  if (undone === null) return null;
+  context.memory.set("superseded", undone.original, null);
+  if (undone.withdrawn) context.memory.set("withdrawn", undone.copy, true);
+  return undone;
 }
 
 function abilityOf(context: ActionContext, key: SessionKey): ForkAbility | null {

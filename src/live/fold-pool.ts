@@ -1,22 +1,35 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { Advanced, FileFold, Folded } from "../files/fold.ts";
+import { KeptFolded } from "../files/kept-folded.ts";
 import type { FoldAnswer, FoldRequest } from "./fold-worker.ts";
 
 /** Idle workers are let go after this, ms: a screen that only watches keeps none. */
 const LINGER_MS = 5000;
+/** How much is handed over at once: many small files in one message, large ones alone. */
+const BATCH_BYTES = 1024 * 1024;
+const BATCH_FILES = 64;
+/** Batches that a worker has at a time: the next one lies ready when one is done. */
+const AHEAD = 2;
 
 interface Waiting {
+  request: FoldRequest;
+  bytes: number;
   resolve(result: Advanced<unknown>): void;
   reject(error: Error): void;
+}
+
+interface Held {
+  worker: Worker;
+  batches: Waiting[][];
 }
 
 /** Folds in other threads, so that the screen answers while gigabytes are read. Workers exist only while there is work. */
 export class FoldPool {
   readonly #size: number;
-  readonly #workers: { worker: Worker; busy: number }[] = [];
-  readonly #waiting = new Map<number, Waiting>();
-  #next = 0;
+  readonly #workers: Held[] = [];
+  #queue: Waiting[] = [];
+  #dispatching = false;
   #linger: NodeJS.Timeout | null = null;
   #closed = false;
 
@@ -24,19 +37,19 @@ export class FoldPool {
     this.#size = size;
   }
 
-  advance<S>(fold: FileFold<S>, path: string, before: Folded<S> | null): Promise<Advanced<S>> {
-    const request: FoldRequest = { id: this.#next, fold: `${fold.name}/${fold.version}`, path, before };
-    this.#next += 1;
-    const { promise, resolve, reject } = Promise.withResolvers<Advanced<unknown>>();
-    this.#waiting.set(request.id, { resolve, reject });
-    const chosen = this.#choose();
-    chosen.busy += 1;
-    chosen.worker.postMessage(request);
-    const settled = (): void => {
-      chosen.busy -= 1;
-      this.#rest();
+  /** `bytes`: about how much there is to read, for fair shares. The result's state is packed. */
+  advance<S>(fold: FileFold<S>, path: string, before: Folded<S> | null, bytes: number): Promise<Advanced<S>> {
+    const known = before === null ? null : before instanceof KeptFolded ? before : KeptFolded.awake(before);
+    const request: FoldRequest = {
+      fold: `${fold.name}/${fold.version}`,
+      path,
+      before: known === null ? null : { stamp: known.stamp, packed: known.pack() },
     };
-    promise.then(settled, settled);
+    const { promise, resolve, reject } = Promise.withResolvers<Advanced<unknown>>();
+    this.#queue.push({ request, bytes, resolve, reject });
+    // What is asked for in one go travels together.
+    if (!this.#dispatching) setImmediate(() => this.#dispatch());
+    this.#dispatching = true;
     // The worker ran the fold of this name and version, which is what makes its state an S.
     return promise as Promise<Advanced<S>>;
   }
@@ -47,38 +60,76 @@ export class FoldPool {
     this.#letGo();
   }
 
-  #choose(): { worker: Worker; busy: number } {
+  #dispatch(): void {
+    this.#dispatching = false;
+    while (this.#queue.length > 0) {
+      const held = this.#choose();
+      if (held === null) return;
+      const batch = this.#nextBatch();
+      held.batches.push(batch);
+      held.worker.postMessage(batch.map((one) => one.request));
+    }
+  }
+
+  #nextBatch(): Waiting[] {
+    // Shared out among the workers, when little is left.
+    const most = Math.min(BATCH_FILES, Math.ceil(this.#queue.length / this.#size));
+    let bytes = 0;
+    let count = 0;
+    for (const one of this.#queue) {
+      if (count > 0 && (count >= most || bytes + one.bytes > BATCH_BYTES)) break;
+      bytes += one.bytes;
+      count += 1;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  /** The worker with the least to do; null when all have enough. */
+  #choose(): Held | null {
     if (this.#linger) clearTimeout(this.#linger);
     this.#linger = null;
-    const idlest = this.#workers.toSorted((a, b) => a.busy - b.busy)[0];
-    if (idlest && (idlest.busy === 0 || this.#workers.length >= this.#size)) return idlest;
+    const idlest = this.#workers.toSorted((a, b) => a.batches.length - b.batches.length)[0];
+    if (idlest && (idlest.batches.length === 0 || this.#workers.length >= this.#size)) {
+      return idlest.batches.length < AHEAD ? idlest : null;
+    }
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const worker = new Worker(new URL(`./fold-worker.${extension}`, import.meta.url));
     worker.unref();
-    const held = { worker, busy: 0 };
-    worker.on("message", (answer: FoldAnswer) => this.#answered(answer));
+    const held: Held = { worker, batches: [] };
+    worker.on("message", (answers: FoldAnswer[]) => this.#answered(held, answers));
     worker.on("error", (error) => this.#failed(held, error));
     this.#workers.push(held);
     return held;
   }
 
-  #answered(answer: FoldAnswer): void {
-    const waiting = this.#waiting.get(answer.id);
-    this.#waiting.delete(answer.id);
-    if ("error" in answer) waiting?.reject(new Error(answer.error));
-    else waiting?.resolve(answer.result);
+  #answered(held: Held, answers: FoldAnswer[]): void {
+    const batch = held.batches.shift() ?? [];
+    this.#dispatch();
+    for (const [i, waiting] of batch.entries()) {
+      const answer = answers[i];
+      if (answer === undefined) waiting.reject(new Error("a reading thread did not answer"));
+      else if ("error" in answer) waiting.reject(new Error(answer.error));
+      else if ("failed" in answer) waiting.resolve(answer.failed);
+      else {
+        const { stamp, packed, changed } = answer;
+        waiting.resolve({ ok: true, changed, folded: KeptFolded.packed(stamp, packed) });
+      }
+    }
+    this.#rest();
   }
 
   /** A dead worker's work is given back: the callers read those files themselves. */
-  #failed(held: { worker: Worker; busy: number }, error: unknown): void {
+  #failed(held: Held, error: unknown): void {
     this.#workers.splice(this.#workers.indexOf(held), 1);
     const reason = new Error(`a reading thread died: ${error instanceof Error ? error.message : String(error)}`);
-    for (const waiting of this.#waiting.values()) waiting.reject(reason);
-    this.#waiting.clear();
+    for (const waiting of held.batches.flat()) waiting.reject(reason);
+    // With nobody left to read, what waits is given back too: a thread that cannot start would never read it.
+    if (this.#workers.length > 0) this.#dispatch();
+    else for (const waiting of this.#queue.splice(0)) waiting.reject(reason);
   }
 
   #rest(): void {
-    if (this.#closed || this.#linger || this.#workers.some((one) => one.busy > 0)) return;
+    if (this.#closed || this.#linger || this.#workers.some((one) => one.batches.length > 0)) return;
     this.#linger = setTimeout(() => this.#letGo(), LINGER_MS);
     this.#linger.unref();
   }

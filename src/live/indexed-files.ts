@@ -1,11 +1,16 @@
 import { lstatSync } from "node:fs";
 import { type Advanced, advanceFile, type FileFold, type Folded, isUnchanged, runSliced } from "../files/fold.ts";
 import { type FoldBacking, type FoldedFiles, LocalFoldedFiles } from "../files/folded-files.ts";
+import { KeptFolded } from "../files/kept-folded.ts";
 import { FoldIndex } from "../memory/fold-index.ts";
 import { FoldPool } from "./fold-pool.ts";
 
 /** From this many unread bytes on a file is read in another thread; below, the way there costs more than the reading. */
 const AWAY_FROM = 256 * 1024;
+/** With this many files being read at once the small ones are read there too: together they are a large one. */
+const CROWD = 16;
+/** So many states of files that changed last are kept as objects; the others are packed until they are needed. */
+const MOST_AWAKE = 16;
 
 /** Folded files that know what was read at the last start, and read what is large in other threads. */
 export class IndexedFoldedFiles implements FoldedFiles {
@@ -13,6 +18,11 @@ export class IndexedFoldedFiles implements FoldedFiles {
   readonly #pool = new FoldPool();
   readonly #indexes = new Map<string, FoldIndex>();
   readonly #files: LocalFoldedFiles;
+  /** States held as objects, by path, the one that changed last at the end. */
+  readonly #awake = new Map<string, KeptFolded<unknown>>();
+  /** The first reading is over. */
+  #settled = false;
+  #reading = 0;
 
   /** `directory`: where the index lies, which is our own state directory. */
   constructor(directory: string) {
@@ -22,6 +32,7 @@ export class IndexedFoldedFiles implements FoldedFiles {
       read: (fold, path, before) => this.#read(fold, path, before),
       keep: (fold, path, folded) => this.#indexOf(fold).set(path, folded),
       drop: (path) => {
+        this.#awake.delete(path);
         for (const index of this.#indexes.values()) index.delete(path);
       },
     };
@@ -45,6 +56,8 @@ export class IndexedFoldedFiles implements FoldedFiles {
   /** The first reading is over: saves it, and lets go of what only a start needs. */
   async settle(): Promise<void> {
     await this.save();
+    this.#settled = true;
+    this.#restAbove(0);
     for (const index of this.#indexes.values()) index.release();
   }
 
@@ -55,13 +68,41 @@ export class IndexedFoldedFiles implements FoldedFiles {
 
   async #read(fold: FileFold<unknown>, path: string, before: Folded<unknown> | null): Promise<Advanced<unknown>> {
     if (before && isUnchanged(before)) return { ok: true, folded: before, changed: false };
-    const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
-    if (size - (before?.offset ?? 0) < AWAY_FROM) return runSliced(advanceFile(fold, path, before));
+    this.#reading += 1;
     try {
-      return await this.#pool.advance(fold, path, before);
+      return await this.#readAnew(fold, path, before);
+    } finally {
+      this.#reading -= 1;
+    }
+  }
+
+  async #readAnew(fold: FileFold<unknown>, path: string, before: Folded<unknown> | null): Promise<Advanced<unknown>> {
+    const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    const unread = size - (before?.offset ?? 0);
+    if (unread < AWAY_FROM && this.#reading <= CROWD) return this.#readHere(fold, path, before);
+    try {
+      return await this.#pool.advance(fold, path, before, Math.max(0, unread));
     } catch {
       // The thread died: read here, from the start, since what it was given may be half changed.
-      return runSliced(advanceFile(fold, path, null));
+      return this.#readHere(fold, path, null);
+    }
+  }
+
+  async #readHere(fold: FileFold<unknown>, path: string, before: Folded<unknown> | null): Promise<Advanced<unknown>> {
+    const result = await runSliced(advanceFile(fold, path, before));
+    if (!result.ok || !result.changed) return result;
+    const folded = KeptFolded.awake(result.folded);
+    this.#awake.delete(path);
+    this.#awake.set(path, folded);
+    if (this.#settled) this.#restAbove(MOST_AWAKE);
+    return { ...result, folded };
+  }
+
+  #restAbove(most: number): void {
+    for (const [path, folded] of this.#awake) {
+      if (this.#awake.size <= most) return;
+      folded.rest();
+      this.#awake.delete(path);
     }
   }
 

@@ -27,7 +27,7 @@ export interface Sink {
 }
 
 /** How often what runs on the machine is looked at, ms, while sessions change; only for sources that have any. */
-const PROBE_MS = 2000;
+const PROBE_MS = 3000;
 /** And when nothing was written for a while: a process that ends silently is noticed within this. */
 const QUIET_PROBE_MS = 10_000;
 const QUIET_AFTER_MS = 30_000;

@@ -20,6 +20,8 @@ import { resolveTheme } from "./theme.ts";
 /** Frames a second at most: tmux before 3.5 shows every one of them half-drawn. */
 const MOST_FPS = 20;
 const MINUTE = 60_000;
+/** Leaving is never slower than this, ms, whatever is still to be saved. */
+const LINGER_MS = 500;
 /** The first screens are drawn and the index is saved by then. */
 const SHRINK_AFTER_MS = 3000;
 
@@ -125,11 +127,14 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   if (!store.getState().scanning) await cache.save(store.getState().sessions.values()).catch(() => undefined);
   screen.close();
   await attendance.close();
+  // The screen stays up while the index is saved: what is typed after it is gone belongs to the shell.
+  const closed = live.close();
+  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, LINGER_MS))]);
   modes.leave();
   instance.unmount();
   await instance.waitUntilExit().catch(() => undefined);
   ended.stop();
-  await live.close();
+  await closed;
   const words = ended.words();
   if (words !== null) process.stderr.write(`forktail: ${cleanLine(words)}\n`);
   return code;

@@ -75,6 +75,8 @@ describe.each([
     await tmux.see("reverted");
     await until(() => newOf(sessions, [...names, "dddddddd.state", forked]).length === 1);
     await tmux.press("u");
+    await tmux.see("Undo the revert?");
+    await tmux.press("y");
     await tmux.see("is back");
 
     await tmux.resize(cols + 13, rows - 3);

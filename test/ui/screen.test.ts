@@ -121,6 +121,8 @@ describe.each(SIZES)("a screen of $cols×$rows", ({ cols, rows }) => {
     expect(screen.rows().keys).not.toContain("statefile:aaaaaaaa");
 
     await robot.press("u");
+    await robot.see("Undo the revert?");
+    await robot.press("y");
     await robot.see("is back");
     expect(screen.rows().keys).toContain("statefile:aaaaaaaa");
     expect(screen.rows().keys).not.toContain(copy);

@@ -1,5 +1,6 @@
-import { forkSession, planFork, revertSession, undoRevert } from "../../actions/fork.ts";
+import { forkSession, planFork, planUndo, revertSession, undoRevert } from "../../actions/fork.ts";
 import type { SessionKey } from "../../session/key.ts";
+import { cleanLine } from "../../session/untrusted.ts";
 import type { Screen } from "../screen.ts";
 
 export function forkHere(screen: Screen, verb: "fork" | "revert"): void {
@@ -49,18 +50,40 @@ async function makeFork(
   );
 }
 
+/** Asks, then takes back the revert of the session one is at, else the last one. */
 export function undoRevertHere(screen: Screen): void {
   screen.attempt(async () => {
     const session = screen.session();
-    const mine = session && (await undoRevert(screen.context, session.key));
-    const undone = mine || (await undoRevert(screen.context, null));
-    if (!undone) {
+    const mine = session && (await planUndo(screen.context, session.key));
+    const plan = mine || (await planUndo(screen.context, null));
+    if (!plan) {
       screen.say("there is no revert to undo");
       return;
     }
-    screen.memoryChanged();
-    screen.set({ selected: undone.original, open: { key: undone.original, view: "timeline", of: null, ref: null } });
-    const title = screen.snapshot(undone.original)?.title ?? undone.original;
-    screen.say(`${title} is back${undone.withdrawn ? "" : "; the copy went on and stays too"}`, "good");
+    const title = titleOf(screen, plan.original);
+    screen.ask({
+      title: "Undo the revert?",
+      says: [
+        `${title} (${plan.original}) is shown again.`,
+        plan.withdrawn
+          ? `${plan.copy}, its copy, had nothing of its own yet and is folded away; its file stays.`
+          : `${plan.copy}, its copy, went on since and stays in the list.`,
+      ],
+      warning: null,
+      verb: "undo",
+      run: () => screen.attempt(() => undo(screen, plan.original)),
+    });
   });
+}
+
+async function undo(screen: Screen, original: SessionKey): Promise<void> {
+  const undone = await undoRevert(screen.context, original);
+  if (!undone) return;
+  screen.memoryChanged();
+  screen.set({ selected: original, open: { key: original, view: "timeline", of: null, ref: null } });
+  screen.say(`${titleOf(screen, original)} is back${undone.withdrawn ? "" : "; the copy stays too"}`, "good");
+}
+
+function titleOf(screen: Screen, key: SessionKey): string {
+  return cleanLine(screen.snapshot(key)?.title ?? key);
 }

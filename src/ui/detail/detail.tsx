@@ -59,7 +59,8 @@ function titleLine(
   width: number,
   focused: boolean,
 ): Line {
-  if (open.view === "totals") return cutLine([span(" "), span("usage of all sessions", focused ? "heading" : "strong")], width);
+  if (open.view === "totals")
+    return cutLine([span(" "), span("usage of all sessions", focused ? "heading" : "strong")], width);
   if (!snapshot) return cutLine([span(` ${cleanLine(open.key)}: gone, or not read yet`, "faint")], width);
   const title = span(cleanLine(alias ?? snapshot.title), focused ? "heading" : "strong");
   const { usage } = snapshot;

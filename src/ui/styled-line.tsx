@@ -5,7 +5,7 @@ import { Appearance } from "./appearance.ts";
 import { asciiText } from "./text/ascii.ts";
 import type { Span } from "./text/line.ts";
 import { lookOf, type TextLook, type Theme } from "./theme.ts";
-import type { TonedSpan } from "./toned.ts";
+import { paintColour, type TonedSpan } from "./toned.ts";
 
 interface Props {
   line: readonly TonedSpan[];
@@ -22,7 +22,9 @@ export const StyledLine = memo(function StyledLine({ line }: Props) {
 });
 
 function look(piece: TonedSpan, theme: Theme): TextLook {
-  return piece.tone ? theme.tones[STATUSES[piece.tone].tone] : lookOf(piece, theme);
+  if (piece.tone) return theme.tones[STATUSES[piece.tone].tone];
+  const color = piece.paint === undefined ? null : paintColour(piece.paint, theme.depth);
+  return color === null ? lookOf(piece, theme) : { ...lookOf(piece, theme), color };
 }
 
 /** A terminal hyperlink (OSC 8); where it leads was checked when the line was laid out. */

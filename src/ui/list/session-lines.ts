@@ -4,7 +4,7 @@ import { STATUSES } from "../../session/status.ts";
 import { cleanLine } from "../../session/untrusted.ts";
 import { age, ageOf, money, tokens } from "../text/amounts.ts";
 import { cutLine, type Line, span, spread } from "../text/line.ts";
-import { toned } from "../toned.ts";
+import { type TonedSpan, toned } from "../toned.ts";
 
 /** What a row of the list is drawn from; all of it plain, so that an equal row is not drawn again. */
 export interface SessionRowFacts {
@@ -55,6 +55,7 @@ export function sessionLines(facts: SessionRowFacts): [Line, Line] {
     toned(statusGlyph(snapshot, facts.frame, ascii), snapshot.status),
     span(" "),
     ...pin,
+    ...painted(snapshot, ascii),
     ...titleSpans(title, facts),
     ...facts.tags.split(" ").flatMap((tag) => (tag === "" ? [] : [span(` #${cleanLine(tag)}`, "label")])),
   ];
@@ -85,6 +86,12 @@ function titleSpans(title: string, facts: SessionRowFacts): Line {
     at = end;
   }
   return pieces;
+}
+
+/** The colour that the person gave the session or its repository in its own tool. */
+function painted(snapshot: Snapshot, ascii: boolean): TonedSpan[] {
+  const { color } = snapshot.extra;
+  return typeof color === "string" && color !== "" ? [{ ...span(ascii ? "|" : "▍"), paint: color }] : [];
 }
 
 /** What it is doing or asking; else where it is and who it is. */

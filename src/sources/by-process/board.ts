@@ -90,6 +90,7 @@ export class Board {
     const can = this.#rules.can(described, live);
     return withVerdict(snapshot, verdict, {
       pid: live?.process.pid ?? null,
+      openTwice: live?.openTwice ?? [],
       livePane: pane?.id ?? null,
       can: pane === null ? can : [...can, "attach"],
     });
@@ -105,6 +106,7 @@ function sameVerdict(before: Snapshot, after: Snapshot): boolean {
     before.activity === after.activity &&
     before.livePane === after.livePane &&
     before.extra.pid === after.extra.pid &&
+    isDeepStrictEqual(before.extra.openTwice, after.extra.openTwice) &&
     isDeepStrictEqual(before.why, after.why) &&
     isDeepStrictEqual(before.can, after.can)
   );
@@ -113,9 +115,10 @@ function sameVerdict(before: Snapshot, after: Snapshot): boolean {
 function withVerdict(
   snapshot: Snapshot,
   verdict: Judgement,
-  live: { pid: number | null; livePane: string | null; can: ActionName[] },
+  live: { pid: number | null; openTwice: string[]; livePane: string | null; can: ActionName[] },
 ): Snapshot {
   const { status, native, certainty, why, activity, detail } = verdict;
+  const { pid, openTwice } = live;
   return {
     ...snapshot,
     status,
@@ -125,6 +128,6 @@ function withVerdict(
     activity,
     livePane: live.livePane,
     can: live.can,
-    extra: { ...snapshot.extra, pid: live.pid, statusDetail: detail, seenMark: snapshot.updatedAt },
+    extra: { ...snapshot.extra, pid, openTwice, statusDetail: detail, seenMark: snapshot.updatedAt },
   };
 }

@@ -1,3 +1,4 @@
+import { openTwice } from "../../probe/open-twice.ts";
 import type { Process, ProcessTable } from "../../probe/processes.ts";
 
 /** Why a process is believed to run a session. */
@@ -7,6 +8,8 @@ export interface Live {
   evidence: string;
   /** By its folder alone. */
   guess: boolean;
+  /** Where it is open when more than one process has it on its command line; else empty. */
+  openTwice: string[];
 }
 
 /** A session as far as processes concern it. */
@@ -40,12 +43,17 @@ export function findSeats(seats: readonly Seat[], processes: ProcessTable, progr
   const live = new Map<string, Live>();
   const byId = new Map(seats.map((seat) => [seat.id, seat]));
   const byFolder: Process[] = [];
+  const byName = new Map<string, Process[]>();
   for (const process of processes.all.filter((one) => program.isProgram(one))) {
     const named = program.named(process, byId);
     if (named === null) byFolder.push(process);
-    else if (named !== "other" && !live.has(named.id)) {
-      live.set(named.id, { process, evidence: `process ${process.pid} has it on its command line`, guess: false });
-    }
+    else if (named !== "other") byName.set(named.id, [...(byName.get(named.id) ?? []), process]);
+  }
+  for (const [id, all] of byName) {
+    const [process] = all;
+    if (process === undefined) continue;
+    const evidence = `process ${process.pid} has it on its command line`;
+    live.set(id, { process, evidence, guess: false, openTwice: openTwice(all, processes) });
   }
   // The latest to start has the fewest sessions to choose from, one that serves a single store fewer still.
   const narrow = (one: Process): number => ((program.stores?.(one) ?? null) === null ? 1 : 0);
@@ -55,12 +63,13 @@ export function findSeats(seats: readonly Seat[], processes: ProcessTable, progr
     const seat = newestIn(process, store, seats, live);
     if (seat === null) continue;
     const evidence = `process ${process.pid} runs in its folder, and it is the newest session there`;
-    live.set(seat.id, { process, evidence, guess: true });
+    live.set(seat.id, { process, evidence, guess: true, openTwice: [] });
   }
   for (const seat of seats) {
     const of = seat.parent === null || !seat.open ? undefined : ancestorOf(seat, byId, live);
     if (of === undefined || live.has(seat.id)) continue;
-    live.set(seat.id, { ...of, evidence: `process ${of.process.pid} runs the session that started it`, guess: true });
+    const evidence = `process ${of.process.pid} runs the session that started it`;
+    live.set(seat.id, { process: of.process, evidence, guess: true, openTwice: [] });
   }
   return live;
 }

@@ -1,3 +1,4 @@
+import { absolutes, type Edit, lastEdited, noteEdits } from "../../session/edited-files.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import { blankSnapshot, type Damage, type Snapshot } from "../../session/snapshot.ts";
 import { cleanLine, titleLine } from "../../session/untrusted.ts";
@@ -79,6 +80,7 @@ export function describe(parts: GeminiParts): GeminiDescribed {
       forkOf: parts.origin,
       kind: child ? "subagent" : "main",
       cwdFrom: project?.from ?? null,
+      edits: editsOf(file, cwd),
     },
   };
   const seat = {
@@ -103,6 +105,15 @@ function countOf(messages: readonly GeminiMessage[]): { human: number; assistant
     assistant: messages.filter((one) => one.type === "gemini").length,
     toolCalls: messages.reduce((sum, one) => sum + one.calls.length, 0),
   };
+}
+
+/** Rewound calls changed files too. */
+function editsOf(file: GeminiFile, cwd: string | null): string[] {
+  const edits: Edit[] = [];
+  for (const { calls, time } of messagesOf(file, file.seen)) {
+    for (const call of calls) if (call.edits.length > 0) noteEdits(edits, absolutes(call.edits, cwd), time);
+  }
+  return lastEdited(edits, file.updatedAt);
 }
 
 function modelsOf(file: GeminiFile): string[] {

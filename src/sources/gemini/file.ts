@@ -6,6 +6,8 @@ export interface GeminiCall {
   name: string;
   status: string;
   summary: string;
+  /** Files it changed, as it names them. */
+  edits: string[];
 }
 
 export interface GeminiTokens {

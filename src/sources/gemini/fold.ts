@@ -23,7 +23,7 @@ const MOST_REWINDS = 200;
 /** A chat file that is appended to (agents.md §5.2). */
 export const geminiFold: FileFold<GeminiFile> = {
   name: "gemini",
-  version: 1,
+  version: 2,
   initial: newGeminiFile,
   *advance(state, bytes, from) {
     return yield* advanceLines(state, bytes, from);
@@ -36,7 +36,7 @@ export const MOST_OBJECT = 256 * 1024 * 1024;
 /** A chat of older versions: one object, rewritten whole, so that nothing of it is ever finished (agents.md §5.1). */
 export const geminiObjectFold: FileFold<GeminiFile> = {
   name: "gemini-object",
-  version: 1,
+  version: 2,
   initial: newGeminiFile,
   *advance(state, bytes) {
     Object.assign(state, newGeminiFile());

@@ -1,4 +1,5 @@
 import { callSummary } from "../../session/call-summary.ts";
+import { pathsEditedBy } from "../../session/edited-files.ts";
 import { cutCodePoints } from "../../session/untrusted.ts";
 import {
   countField,
@@ -93,6 +94,9 @@ function tokensOf(fields: Fields | null): GeminiTokens | null {
 function callOf(fields: Fields | null): GeminiCall | null {
   if (fields === null) return null;
   const name = textField(fields, "name") ?? "?";
-  const summary = cutCodePoints(callSummary(name, field(fields, "args")), 200);
-  return { id: textField(fields, "id") ?? "", name, status: textField(fields, "status") ?? "?", summary };
+  const args = field(fields, "args");
+  const status = textField(fields, "status") ?? "?";
+  const summary = cutCodePoints(callSummary(name, args), 200);
+  const edits = status === "success" ? pathsEditedBy(name, args).slice(0, 20) : [];
+  return { id: textField(fields, "id") ?? "", name, status, summary, edits };
 }

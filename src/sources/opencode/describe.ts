@@ -81,6 +81,7 @@ export function describe(parts: OpencodeParts): OpencodeDescribed {
       version: session.version,
       mode: session.agent,
       brief: facts.brief,
+      edits: facts.edits,
     },
   };
   const seat = {

@@ -1,4 +1,5 @@
 import { callSummary } from "../../session/call-summary.ts";
+import { type Edit, filesEditedBy, lastEdited, noteEdits } from "../../session/edited-files.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
 import { NEW_TAIL, type OpenCall, type Tail } from "../by-process/tail.ts";
 import { field, fieldsOf, listField, objectField, textField } from "../jsonl/record.ts";
@@ -28,10 +29,16 @@ export interface SessionFacts {
   lastPrompt: string | null;
   tail: Tail;
   todos: Todo[];
+  /** Files that were edited within the last hour of it, absolute. */
+  edits: string[];
   bad: number;
 }
 
 const MOST_PROMPT = 2000;
+const MOST_INPUT = 4000;
+/** How many of the last replies are searched for edits. */
+const MOST_SEARCHED = 40;
+const HOUR = 3_600_000;
 
 /** Reads a session's messages, and the few parts that decide what they are. */
 export function readFacts(store: SessionStore, session: SessionRow, countCalls: boolean): SessionFacts {
@@ -70,6 +77,7 @@ export function readFacts(store: SessionStore, session: SessionRow, countCalls: 
     lastPrompt: prompt(last),
     tail: tailOf(store, session, shown),
     todos: store.todos(session),
+    edits: editsOf(store, session, messages),
     bad,
   };
 }
@@ -89,6 +97,7 @@ export function briefFacts(session: SessionRow): SessionFacts {
     lastPrompt: null,
     tail: { ...NEW_TAIL, evidence: "only its own row was read", time: session.updatedAt },
     todos: [],
+    edits: [],
     bad: 0,
   };
 }
@@ -139,6 +148,27 @@ function tailOf(store: SessionStore, session: SessionRow, messages: readonly Mes
     return { ...end("open", "calls have no results (a question for permission looks the same)"), calls };
   if (last.completedAt === null) return end("open", "the last reply is not finished");
   return end("over", "the last reply is finished");
+}
+
+/** Calls of the last replies, reverted ones too: a revert may leave files as they are. */
+function editsOf(store: SessionStore, session: SessionRow, messages: readonly MessageRow[]): string[] {
+  const replies = messages.filter((message) => message.role === "assistant" && !message.summary);
+  const end = replies.reduce((latest, message) => Math.max(latest, endOf(message)), 0);
+  const edits: Edit[] = [];
+  for (const message of replies.slice(-MOST_SEARCHED)) {
+    if (endOf(message) < end - HOUR) continue;
+    for (const { type, fields } of store.parts(session, message.id, MOST_INPUT)) {
+      const state = objectField(fields, "state");
+      if (type !== "tool" || textField(state, "status") !== "completed") continue;
+      const paths = filesEditedBy(textField(fields, "tool") ?? "", field(state, "input"), session.cwd);
+      noteEdits(edits, paths, endOf(message));
+    }
+  }
+  return lastEdited(edits, end);
+}
+
+function endOf(message: MessageRow): number {
+  return message.completedAt ?? message.createdAt;
 }
 
 export function isAbort(name: string): boolean {

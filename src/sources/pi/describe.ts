@@ -1,3 +1,4 @@
+import { lastEdited } from "../../session/edited-files.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import { blankSnapshot, type Damage, type Snapshot } from "../../session/snapshot.ts";
 import { cleanLine, titleLine } from "../../session/untrusted.ts";
@@ -79,6 +80,7 @@ export function describe(facts: PiFacts): PiDescribed {
       forkOfMissing: origin !== null && !origin.known,
       kind: facts.child ? "subagent" : "main",
       version: header.version,
+      edits: lastEdited(file.edited, file.updatedAt),
     },
   };
   const seat = {

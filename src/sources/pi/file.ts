@@ -1,3 +1,4 @@
+import type { Edit } from "../../session/edited-files.ts";
 import { type LineOrdinals, noLines } from "../jsonl/line-ordinals.ts";
 
 /** What an entry is, as bits of `PiFile.kinds`; the calls it makes are counted above `CALLS`. */
@@ -84,6 +85,8 @@ export interface PiFile {
   /** `kept`: id of the first entry that stays in context, null for none; v1 has a line number instead. */
   compactions: { row: number; kept: string | null }[];
   edits: { row: number; target: string; omits: boolean }[];
+  /** Files that calls changed, abandoned branches' too. */
+  edited: Edit[];
   labels: Record<string, string>;
   /** The last `session_info` name; empty clears. */
   name: string | null;
@@ -115,6 +118,7 @@ export function newPiFile(): PiFile {
     errors: [],
     compactions: [],
     edits: [],
+    edited: [],
     labels: {},
     name: null,
     used: [],

@@ -14,7 +14,7 @@ const MOST_BAD_LINES = 20;
 /** One session file of pi (agents.md §3.2). */
 export const piFold: FileFold<PiFile> = {
   name: "pi",
-  version: 1,
+  version: 2,
   initial: newPiFile,
   *advance(state, bytes, from) {
     return yield* advancePi(state, bytes, from);

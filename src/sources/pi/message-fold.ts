@@ -1,4 +1,5 @@
 import { callSummary } from "../../session/call-summary.ts";
+import { filesEditedBy, noteEdits } from "../../session/edited-files.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
 import { type Fields, field, fieldsOf, listField, objectField, textField } from "../jsonl/record.ts";
 import { CALLS, type PiFile, ROW } from "./file.ts";
@@ -50,6 +51,7 @@ function takeReply(state: PiFile, message: Fields | null, row: number): void {
     calls += 1;
     const name = textField(block, "name") ?? "?";
     const args = field(block, "arguments");
+    noteEdits(state.edited, filesEditedBy(name, args, state.header?.cwd ?? null), state.times[row] || state.updatedAt);
     const summary = cutCodePoints(callSummary(name, args), 200);
     const question = /^(?:ask|question|ask_user\w*)$/iu.test(name) ? questionOf(args, summary) : null;
     state.calls.push({ row, id: textField(block, "id") ?? "", name, summary, question });

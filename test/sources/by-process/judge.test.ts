@@ -4,7 +4,7 @@ import type { Live } from "../../../src/sources/by-process/seats.ts";
 import { NEW_TAIL, type Tail } from "../../../src/sources/by-process/tail.ts";
 
 const process = { pid: 7, ppid: null, startTicks: null, tty: null, comm: "pi", argv: ["pi"], cwd: "/w", locksHeld: [] };
-const live = (guess: boolean): Live => ({ process, evidence: "process 7 runs it", guess });
+const live = (guess: boolean): Live => ({ process, evidence: "process 7 runs it", guess, openTwice: [] });
 const tail = (state: Tail["state"], more: Partial<Tail> = {}): Tail => ({
   ...NEW_TAIL,
   state,

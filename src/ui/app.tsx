@@ -15,6 +15,7 @@ import { type OverlayContent, overlayContent, type Typed } from "./overlay/overl
 import { overlayKey } from "./overlay/overlay-keys.ts";
 import { type Screen, SIDE_BY_SIDE_FROM } from "./screen.ts";
 import { StyledLine } from "./styled-line.tsx";
+import { useTerminalReports } from "./terminal-reports.ts";
 import { type Line, span } from "./text/line.ts";
 
 interface Props {
@@ -38,10 +39,10 @@ export function App({ screen, keymap, look }: Props) {
   latest.current = typed;
 
   useEffect(() => screen.resized(columns), [screen, columns]);
+  useTerminalReports((report) => screen.report(report));
 
   useInput((input, key) => {
     for (const name of keyNames(input, key)) {
-      if (screen.report(name)) continue;
       screen.unsay();
       const owner = screen.view.overlay;
       if (owner) {

@@ -8,6 +8,7 @@ import { type Hint, overlayHints } from "./overlay/overlay-hints.ts";
 import type { Screen } from "./screen.ts";
 import { StyledLine } from "./styled-line.tsx";
 import { cutLine, type Line, lineWidth, span } from "./text/line.ts";
+import { printableLine } from "./text/printable.ts";
 import { wrapSpans } from "./text/wrap.ts";
 
 interface Props {
@@ -47,7 +48,7 @@ export function Footer({ screen, keymap, width }: Props) {
 export function toastLines(toast: Toast, width: number): Line[] {
   const style = toast.tone === "bad" ? "bad" : toast.tone === "good" ? "good" : "strong";
   const margin: Line = [span(" ")];
-  const lines = wrapSpans([span(toast.text, style)], Math.max(2, width), { first: margin });
+  const lines = wrapSpans([span(printableLine(toast.text), style)], Math.max(2, width), { first: margin });
   if (lines.length <= MOST_TOAST_ROWS) return lines;
   const last = [...(lines[MOST_TOAST_ROWS - 1] ?? []), span(" …", style)];
   return [...lines.slice(0, MOST_TOAST_ROWS - 1), cutLine(last, width)];

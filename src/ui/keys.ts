@@ -7,8 +7,6 @@ const SEGMENTS = new Intl.Segmenter("en", { granularity: "grapheme" });
  * call ("jjj"), so it is taken apart.
  */
 export function keyNames(input: string, key: Key): string[] {
-  const report = terminalReport(input);
-  if (report !== null) return [report];
   const named = special(key);
   if (named !== null) return [named];
   if (key.ctrl) return input === "" ? [] : [`ctrl+${input.toLowerCase()}`];
@@ -18,17 +16,6 @@ export function keyNames(input: string, key: Key): string[] {
     names.push(key.meta ? `alt+${name}` : name);
   }
   return names;
-}
-
-/** What the terminal tells by itself, as key names: `focus-in`, `focus-out`, `wheel-up`, `wheel-down`, `click:COLUMN:ROW` (0-based). */
-function terminalReport(input: string): string | null {
-  if (input === "[I") return "focus-in";
-  if (input === "[O") return "focus-out";
-  const [, button, column, row, how] = /^\[<(\d+);(\d+);(\d+)([Mm])$/u.exec(input) ?? [];
-  if (button === undefined) return null;
-  if (button === "64") return "wheel-up";
-  if (button === "65") return "wheel-down";
-  return button === "0" && how === "M" ? `click:${Number(column) - 1}:${Number(row) - 1}` : "mouse";
 }
 
 /** Control characters inside a burst, which Ink has not named. */

@@ -91,6 +91,10 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   const stdin = options.stdin ?? process.stdin;
   if (stdin.isTTY) stdin.setRawMode(true);
   stdout.write("\r");
+  modes.enter();
+  // Whatever ends the process, the terminal's modes go back.
+  const restore = (): void => modes.leave();
+  process.on("exit", restore);
   const instance = render(
     <Bridge bridge={bridge}>
       <App screen={screen} keymap={keymap} look={look} />
@@ -106,7 +110,6 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
       interactive: true,
     },
   );
-  modes.enter();
   const ended = endings(leave, () => lent);
   const attendance = new Attendance(screen, modes, (text) => stdout.write(text));
   for (const text of [problem, ...problems, options.greeting]) if (text) screen.say(text);
@@ -134,6 +137,7 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   instance.unmount();
   await instance.waitUntilExit().catch(() => undefined);
   ended.stop();
+  process.off("exit", restore);
   await closed;
   const words = ended.words();
   if (words !== null) process.stderr.write(`forktail: ${cleanLine(words)}\n`);

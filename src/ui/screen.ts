@@ -19,6 +19,7 @@ import { totalsDocument } from "../usage/totals-document.ts";
 import { DocumentPane } from "./detail/document-pane.ts";
 import { TranscriptPane } from "./detail/transcript-pane.ts";
 import type { Pane } from "./pane.ts";
+import type { TerminalReport } from "./terminal-reports.ts";
 
 /** What the screen can ask of the terminal it runs in. */
 export interface Terminal {
@@ -172,26 +173,11 @@ export class Screen {
 
   // --- what the terminal reports ------------------------------------------------------------------------------------
 
-  /** Focus and mouse. False: it was a key. */
-  report(name: string): boolean {
-    const [kind, column, row] = name.split(":");
-    switch (kind) {
-      case "focus-in":
-      case "focus-out":
-        this.#look(kind === "focus-in");
-        return true;
-      case "wheel-up":
-      case "wheel-down":
-        this.#wheel(kind === "wheel-up" ? -1 : 1);
-        return true;
-      case "click":
-        this.#click(Number(column), Number(row));
-        return true;
-      case "mouse":
-        return true;
-      default:
-        return false;
-    }
+  /** Focus and mouse. */
+  report(report: TerminalReport): void {
+    if (report.kind === "focus") this.#look(report.focused);
+    else if (report.kind === "wheel") this.#wheel(report.direction);
+    else this.#click(report.column, report.row);
   }
 
   /** The person looks away, or back: then what happened meanwhile is offered. */

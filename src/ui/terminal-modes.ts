@@ -13,18 +13,21 @@ export class TerminalModes {
     this.#mouse = mouse;
   }
 
-  /** Focus reports always (they cost nothing), the mouse only when it was asked for: it takes text selection away. */
+  /**
+   * Lines never wrap by themselves: one that this terminal draws wider than we think must not push the screen up.
+   * Focus reports always (they cost nothing), the mouse only when it was asked for: it takes text selection away.
+   */
   enter(): void {
     if (this.#on) return;
     this.#on = true;
-    this.#output.write(`\u001b[22;0t\u001b[?1004h${this.#mouse ? "\u001b[?1000h\u001b[?1006h" : ""}`);
+    this.#output.write(`\u001b[22;0t\u001b[?7l\u001b[?1004h${this.#mouse ? "\u001b[?1000h\u001b[?1006h" : ""}`);
     if (this.#title !== "") this.#writeTitle();
   }
 
   leave(): void {
     if (!this.#on) return;
     this.#on = false;
-    this.#output.write(`${this.#mouse ? "\u001b[?1006l\u001b[?1000l" : ""}\u001b[?1004l\u001b[23;0t`);
+    this.#output.write(`${this.#mouse ? "\u001b[?1006l\u001b[?1000l" : ""}\u001b[?1004l\u001b[?7h\u001b[23;0t`);
   }
 
   /** The window's or pane's title; written only when it changed. */

@@ -25,8 +25,8 @@ function modesLeft(written: string): string[] {
   const on = new Set<string>();
   for (const [, modes = "", end] of written.matchAll(/\x1b\[\?([0-9;]+)([hl])/gu)) {
     for (const mode of modes.split(";")) {
-      // The cursor (25) is the one that is on to begin with.
-      if ((end === "h") !== (mode === "25")) on.add(mode);
+      // The cursor (25) and wrapping (7) are on to begin with.
+      if ((end === "h") !== (mode === "25" || mode === "7")) on.add(mode);
       else on.delete(mode);
     }
   }

@@ -380,7 +380,9 @@ describe("drawing", () => {
       expect(line.length).toBeGreaterThan(0);
     }
     // The age (`2mo`, by the records' own times) stands at the right edge of each title's line.
-    for (let row = 1; row < 1 + hostile.length * 2; row += 2) expect(robot.cell(edge - 1, row).text).toBe("o");
+    for (let row = 1; row < 1 + hostile.length * 2; row += 2) {
+      expect(robot.cell(edge - 1, row).text, robot.screen()[row]).toBe("o");
+    }
     for (const key of screen.rows().keys) {
       screen.select(key);
       await robot.press("Enter");

@@ -2,12 +2,12 @@ import { Box } from "ink";
 import { useSyncExternalStore } from "react";
 import { useStore } from "zustand";
 import type { Snapshot } from "../../session/snapshot.ts";
-import { cleanLine } from "../../session/untrusted.ts";
 import type { OpenView } from "../../store/view.ts";
 import type { Screen } from "../screen.ts";
 import { StyledLine } from "../styled-line.tsx";
 import { money, tokens } from "../text/amounts.ts";
 import { cutLine, type Line, span, spread } from "../text/line.ts";
+import { printableLine } from "../text/printable.ts";
 
 interface Props {
   screen: Screen;
@@ -61,8 +61,8 @@ function titleLine(
 ): Line {
   if (open.view === "totals")
     return cutLine([span(" "), span("usage of all sessions", focused ? "heading" : "strong")], width);
-  if (!snapshot) return cutLine([span(` ${cleanLine(open.key)}: gone, or not read yet`, "faint")], width);
-  const title = span(cleanLine(alias ?? snapshot.title), focused ? "heading" : "strong");
+  if (!snapshot) return cutLine([span(` ${printableLine(open.key)}: gone, or not read yet`, "faint")], width);
+  const title = span(printableLine(alias ?? snapshot.title), focused ? "heading" : "strong");
   const { usage } = snapshot;
   const facts: string[] = [];
   if (usage) facts.push(tokens(usage.input + usage.cacheRead + usage.cacheWrite + usage.output));
@@ -80,6 +80,6 @@ function tabLine(screen: Screen, open: OpenView, position: string, width: number
       span("  "),
     );
   }
-  if (open.view === "branch") line.push({ ...span(cleanLine(open.of ?? "branch"), "accent"), underline: true });
+  if (open.view === "branch") line.push({ ...span(printableLine(open.of ?? "branch"), "accent"), underline: true });
   return spread(line, [span(`${position} `, "faint")], width);
 }

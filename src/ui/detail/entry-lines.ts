@@ -15,7 +15,7 @@ export interface LinesOptions {
 }
 
 /** How much is shown by default: 0 an outline, 1 what was said, 2 everything. */
-const LEVELS: readonly Fold[] = ["folded", "folded", "open"];
+const LEVELS: readonly Fold[] = ["outline", "folded", "open"];
 const LEVEL_WORDS = ["outline", "what was said", "everything"] as const;
 const SAID: ReadonlySet<EntryKind> = new Set(["message", "text", "error"]);
 const FOLDS: readonly Fold[] = ["folded", "open", "full"];
@@ -55,7 +55,9 @@ export class EntryLines {
 
   /** Folded, open, whole, and folded again. Returns what it is now. */
   toggle(entry: Entry): Fold {
-    const next = FOLDS[(FOLDS.indexOf(this.foldOf(entry)) + 1) % FOLDS.length] ?? "folded";
+    const fold = this.foldOf(entry);
+    // From an outline one step more would often show nothing new.
+    const next = fold === "outline" ? "open" : (FOLDS[(FOLDS.indexOf(fold) + 1) % FOLDS.length] ?? "folded");
     this.#folds.set(entry.ref, next);
     return next;
   }

@@ -1,9 +1,9 @@
 import { expiresIn } from "../../session/expiry.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import { STATUSES } from "../../session/status.ts";
-import { cleanLine } from "../../session/untrusted.ts";
 import { age, ageOf, money, tokens } from "../text/amounts.ts";
 import { cutLine, type Line, span, spread } from "../text/line.ts";
+import { printableLine } from "../text/printable.ts";
 import { type TonedSpan, toned } from "../toned.ts";
 
 /** What a row of the list is drawn from; all of it plain, so that an equal row is not drawn again. */
@@ -47,7 +47,7 @@ export function sessionLines(facts: SessionRowFacts): [Line, Line] {
   const indent = "  ".repeat(Math.min(facts.depth, 6));
   const mark = facts.selected ? (ascii ? ">" : "▎") : " ";
   const gutter = span(mark, facts.selected ? "accent" : "text");
-  const title = cleanLine(facts.alias ?? snapshot.title) || snapshot.id;
+  const title = printableLine(facts.alias ?? snapshot.title) || snapshot.id;
   const pin = facts.pinned ? [span(ascii ? "^" : "◉", "accent"), span(" ")] : [];
   const head: Line = [
     gutter,
@@ -57,7 +57,7 @@ export function sessionLines(facts: SessionRowFacts): [Line, Line] {
     ...pin,
     ...painted(snapshot, ascii),
     ...titleSpans(title, facts),
-    ...facts.tags.split(" ").flatMap((tag) => (tag === "" ? [] : [span(` #${cleanLine(tag)}`, "label")])),
+    ...facts.tags.split(" ").flatMap((tag) => (tag === "" ? [] : [span(` #${printableLine(tag)}`, "label")])),
   ];
   const age = ageOf(snapshot.updatedAt, facts.clock);
   const first = spread(head, [span(age, "faint")], width);
@@ -74,8 +74,10 @@ export function sessionLines(facts: SessionRowFacts): [Line, Line] {
 }
 
 function titleSpans(title: string, facts: SessionRowFacts): Line {
+  // The hits are places in the title as it is written; where it had to be drawn otherwise they mean nothing.
+  const drawnAsWritten = title === (facts.alias ?? facts.snapshot.title);
   const style = facts.selected && facts.focused ? "strong" : "text";
-  if (facts.hits.length === 0) return [span(title, style)];
+  if (facts.hits.length === 0 || !drawnAsWritten) return [span(title, style)];
   const hits = new Set(facts.hits);
   const pieces: Line = [];
   for (let at = 0; at < title.length; ) {
@@ -96,9 +98,9 @@ function painted(snapshot: Snapshot, ascii: boolean): TonedSpan[] {
 
 /** What it is doing or asking; else where it is and who it is. */
 function beneath(snapshot: Snapshot, withAgent: boolean): string {
-  if (snapshot.activity !== null && snapshot.activity !== "") return cleanLine(snapshot.activity);
+  if (snapshot.activity !== null && snapshot.activity !== "") return printableLine(snapshot.activity);
   const where = snapshot.project ?? snapshot.cwd;
-  return [where === null ? null : cleanLine(where), withAgent ? snapshot.agent : null]
+  return [where === null ? null : printableLine(where), withAgent ? snapshot.agent : null]
     .filter((part) => part !== null)
     .join(" · ");
 }

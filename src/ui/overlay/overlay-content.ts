@@ -1,11 +1,11 @@
 import { STATUSES } from "../../session/status.ts";
-import { cleanLine } from "../../session/untrusted.ts";
 import type { Overlay } from "../../store/view.ts";
 import type { KeyCommand } from "../keymap.ts";
 import { keyLabel } from "../keys.ts";
 import type { EditedLine } from "../line-editor.ts";
 import type { Screen } from "../screen.ts";
 import { type Line, span } from "../text/line.ts";
+import { printableLine } from "../text/printable.ts";
 import { padEnd } from "../text/width.ts";
 import { toned } from "../toned.ts";
 import { helpLines } from "./help-content.ts";
@@ -85,7 +85,7 @@ export function overlayContent(
         const value = overlay.values[input.name] ?? "";
         const label = span(` ${padEnd(input.label, 14)} `, at === field ? "accent" : "label");
         const shown: Line =
-          at === field ? [label, ...cursorSpans(typed.line, width - 16)] : [label, span(cleanLine(value))];
+          at === field ? [label, ...cursorSpans(typed.line, width - 16)] : [label, span(printableLine(value))];
         const wrong = at === field ? (input.check?.(typed.line.text) ?? null) : null;
         const choices = at === field && input.choices ? hintLines(`one of: ${input.choices.join(", ")}`, width) : [];
         return [shown, ...choices, ...(wrong === null ? [] : wrapped(wrong, width, "bad"))];

@@ -1,6 +1,6 @@
-import { cleanLine } from "../../session/untrusted.ts";
 import { aroundCursorIn, type EditedLine } from "../line-editor.ts";
 import { cutLine, type Line, lineWidth, padLine, span } from "../text/line.ts";
+import { printableLine } from "../text/printable.ts";
 import { cut, textWidth } from "../text/width.ts";
 import { wrapSpans } from "../text/wrap.ts";
 
@@ -9,7 +9,7 @@ const LEAST_NOTE = 3;
 
 /** A sentence, its later rows indented. */
 export function wrapped(text: string, width: number, style: "text" | "warn" | "bad" | "good" | "faint"): Line[] {
-  return wrapSpans([span(cleanLine(text), style)], width, { first: [span(" ")], rest: [span("   ")] });
+  return wrapSpans([span(printableLine(text), style)], width, { first: [span(" ")], rest: [span("   ")] });
 }
 
 /** What can be done or typed here, dimmed. */
@@ -30,7 +30,7 @@ export function cursorSpans(line: EditedLine, room: number): Line {
 /** One thing to choose; its note stands at the right edge. */
 export function itemLine(label: string, note: string, chosen: boolean, width: number): Line {
   const left: Line = [span(chosen ? " ❯ " : "   ", "accent"), span(label, chosen ? "strong" : "text")];
-  const shown = cleanLine(note);
+  const shown = printableLine(note);
   const room = width - lineWidth(left) - 3;
   if (shown === "" || room < LEAST_NOTE) return cutLine(left, width);
   return [...padLine(left, width - Math.min(room, textWidth(shown)) - 1), span(cut(shown, room), "faint")];

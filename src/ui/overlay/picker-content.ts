@@ -1,7 +1,7 @@
 import { STATUSES } from "../../session/status.ts";
-import { cleanLine } from "../../session/untrusted.ts";
 import type { Picker, PickerItem } from "../../store/view.ts";
 import { highlight, type Line, span, spread } from "../text/line.ts";
+import { printableLine } from "../text/printable.ts";
 import { wrapSpans } from "../text/wrap.ts";
 import { toned } from "../toned.ts";
 import type { OverlayContent, Typed } from "./overlay-content.ts";
@@ -28,7 +28,7 @@ export function pickerContent(picker: Picker, typed: Typed, width: number, ascii
     if (chosen) chosenAt = lines.length;
     lines.push(pickerLine(item, chosen, width, ascii));
     if (!item.detail) return;
-    for (const line of wrapSpans([span(cleanLine(item.detail), "faint")], width, { first: INDENT, rest: INDENT })) {
+    for (const line of wrapSpans([span(printableLine(item.detail), "faint")], width, { first: INDENT, rest: INDENT })) {
       lines.push((picker.marks ?? []).reduce<Line>((marked, mark) => highlight(marked, mark), line));
     }
   });
@@ -45,8 +45,8 @@ function pickerLine(item: PickerItem, chosen: boolean, width: number, ascii: boo
     mark.push(toned(`${ascii ? row.ascii : row.glyph} `, item.status));
   }
   return spread(
-    [...mark, span(item.label, chosen ? "strong" : "text")],
-    [span(cleanLine(item.note ?? ""), "faint")],
+    [...mark, span(printableLine(item.label), chosen ? "strong" : "text")],
+    [span(printableLine(item.note ?? ""), "faint")],
     width,
   );
 }

@@ -1,7 +1,7 @@
 import type { Entry } from "../../session/entry.ts";
 import { diffLines, isPatch, patchRows } from "./diff.ts";
 import { bodyLines, hiddenLine } from "./entry-body.ts";
-import { MOST_LINES, type Sheet } from "./entry-options.ts";
+import { isFolded, MOST_LINES, type Sheet } from "./entry-options.ts";
 import { type Line, type Span, span } from "./line.ts";
 import { printableLine, withoutSequences } from "./printable.ts";
 import { wrapSpans } from "./wrap.ts";
@@ -41,12 +41,12 @@ function verdictOf(entry: Entry, sheet: Sheet): Span[] {
 }
 
 function outputLines(text: string, first: Line, rest: Line, limit: number, sheet: Sheet): Line[] {
-  if (sheet.fold !== "folded" && text.length <= MOST_PATCH && isPatch(text)) {
+  if (!isFolded(sheet.fold) && text.length <= MOST_PATCH && isPatch(text)) {
     const laid = diffLines(patchRows(text), sheet.width - 2, { ascii: sheet.ascii, limit });
     const lines = laid.lines.map((line, index) => [...(index === 0 ? first : rest), ...line]);
     return laid.hidden > 0 ? [...lines, hiddenLine(laid.hidden, 0, rest, sheet)] : lines;
   }
-  const style = sheet.fold === "folded" ? "faint" : "text";
+  const style = isFolded(sheet.fold) ? "faint" : "text";
   return bodyLines({ text, style, limit, first, rest }, sheet);
 }
 

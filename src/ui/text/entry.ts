@@ -2,7 +2,7 @@ import type { Entry } from "../../session/entry.ts";
 import { ageOf, bytes, grouped, money, tokens } from "./amounts.ts";
 import { bodyLines, clippedLine } from "./entry-body.ts";
 import { callLines } from "./entry-call.ts";
-import { type EntryOptions, MOST_LINES, type Sheet } from "./entry-options.ts";
+import { type EntryOptions, isFolded, MOST_LINES, type Sheet } from "./entry-options.ts";
 import { resultLines } from "./entry-result.ts";
 import { glyphs } from "./glyphs.ts";
 import { cutLine, type Line, lineWidth, type Span, type Style, span, spread } from "./line.ts";
@@ -27,7 +27,7 @@ export function layoutEntry(entry: Entry, options: EntryOptions): Line[] {
   };
   const lines = [...kindLines(entry, sheet), ...mediaLines(entry, sheet)];
   if (entry.clipped > 0 && showsText(entry, sheet)) lines.push(clippedLine(entry.clipped, [span("  ")], sheet));
-  if (entry.usage && entry.kind !== "step" && sheet.fold !== "folded")
+  if (entry.usage && entry.kind !== "step" && !isFolded(sheet.fold))
     lines.push([span("  "), ...usageSpans(entry, sheet)]);
   const fitted = lines.map((line) => bounded(line, sheet));
   if (margin === 0) return fitted;
@@ -105,11 +105,20 @@ function senderOf(entry: Entry): Span[] {
 function replyLines(entry: Entry, sheet: Sheet): Line[] {
   const text = entry.text ?? "";
   if (text.trim() === "") return entry.media === null ? [[span("  "), span("(empty)", "faint")]] : [];
+  if (sheet.fold === "outline") return [outlineLine(text, entry.clipped, sheet)];
   const indent = [span("  ")];
   return bodyLines(
     { text, style: "assistant", limit: MOST_LINES.text[sheet.fold], first: indent, rest: indent, markdown: true },
     sheet,
   );
+}
+
+/** The beginning of a reply, and at the right how much there is when that is not all. */
+function outlineLine(text: string, clipped: number, sheet: Sheet): Line {
+  const start = printableLine(text.slice(0, sheet.width * 4 + 256));
+  const line: Line = [span("  "), span(start, "assistant")];
+  const size = clipped > 0 || lineWidth(line) > sheet.width ? bytes(Buffer.byteLength(text) + clipped) : "";
+  return spread(line, size === "" ? [] : [span(size, "faint")], sheet.width, sheet.glyphs.ellipsis);
 }
 
 function thinkingLines(entry: Entry, sheet: Sheet): Line[] {
@@ -118,7 +127,7 @@ function thinkingLines(entry: Entry, sheet: Sheet): Line[] {
     span(`${sheet.glyphs.thinking} `, "thinking"),
     { text: "thinking", style: "thinking", italic: true },
   ];
-  if (sheet.fold === "folded" || text.trim() === "") return [foldedLine(head, entry, sheet)];
+  if (isFolded(sheet.fold) || text.trim() === "") return [foldedLine(head, entry, sheet)];
   const indent = [span("  ")];
   const limit = MOST_LINES.detail[sheet.fold];
   return [head, ...bodyLines({ text, style: "thinking", italic: true, limit, first: indent, rest: indent }, sheet)];
@@ -146,7 +155,7 @@ function foldableLines(entry: Entry, title: string, sheet: Sheet): Line[] {
   const whole: Line = [...head(sheet.glyphs.dot), span(` ${printableLine(text.slice(0, 500))}`, "faint")];
   const short = text.length < 500 && !text.trim().includes("\n") && entry.clipped === 0;
   if (short && lineWidth(whole) <= sheet.width) return [whole];
-  if (sheet.fold === "folded") return [foldedLine(head(sheet.glyphs.folded), entry, sheet)];
+  if (isFolded(sheet.fold)) return [foldedLine(head(sheet.glyphs.folded), entry, sheet)];
   const indent = [span("  ")];
   const limit = MOST_LINES.detail[sheet.fold];
   return [head(sheet.glyphs.opened), ...bodyLines({ text, style: "faint", limit, first: indent, rest: indent }, sheet)];
@@ -195,7 +204,7 @@ function compactionLines(entry: Entry, sheet: Sheet): Line[] {
     span(sheet.glyphs.rule.repeat(Math.max(0, sheet.width - width)), "border"),
   ];
   const shown = rule.filter((piece) => piece.text !== "");
-  if (sheet.fold === "folded" || text.trim() === "") return [shown];
+  if (isFolded(sheet.fold) || text.trim() === "") return [shown];
   const indent = [span("  ")];
   const limit = MOST_LINES.detail[sheet.fold];
   return [shown, ...bodyLines({ text, style: "faint", limit, first: indent, rest: indent, markdown: true }, sheet)];
@@ -218,6 +227,7 @@ function mediaLines(entry: Entry, sheet: Sheet): Line[] {
 
 /** A folded line names its size already, what is clipped included. */
 function showsText(entry: Entry, sheet: Sheet): boolean {
-  if (sheet.fold !== "folded") return true;
+  if (!isFolded(sheet.fold)) return true;
+  if (sheet.fold === "outline" && entry.kind === "text") return false;
   return !["thinking", "start", "config", "system", "compaction"].includes(entry.kind);
 }

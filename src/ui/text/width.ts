@@ -132,6 +132,8 @@ const UNDRAWN =
   /[\p{Default_Ignorable_Code_Point}--[\u200d\ufe0f\u{e0000}-\u{e007f}]]|\u200d(?!\p{Extended_Pictographic})/gv;
 const SPACING_MARK = /\p{Mc}/gu;
 const PICTOGRAPH = /\p{Extended_Pictographic}/u;
+// Drawn as text, in one column, unless a selector asks for the picture: every terminal agrees on that.
+const TEXT_EMOJI = /^[\p{Emoji}--\p{Emoji_Presentation}]$/v;
 // Wide to those who follow a newer Unicode than fast-string-width: Yi, hexagrams, counting rods, newer CJK, Khitan, Nüshu.
 const NEWLY_WIDE =
   /[\u232a\u2630-\u2637\u268a-\u268f\u4dc0-\u4dff\ua000-\ua4c6\ua960-\ua97c\ufa6e-\ufaff\u1100-\u115f\u31e4\u31e5\u{16fe0}-\u{191ff}\u{1aff0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]/u;
@@ -141,7 +143,9 @@ function measure(grapheme: string): number {
   if (SORTS[code] === CONTROL) return 1;
   if (!VISIBLE.test(grapheme)) return 0;
   const emoji =
-    grapheme.includes("\ufe0f") || grapheme.includes("\u20e3") || (code >= 0x1f000 && PICTOGRAPH.test(grapheme));
+    grapheme.includes("\ufe0f") ||
+    grapheme.includes("\u20e3") ||
+    (code >= 0x1f000 && PICTOGRAPH.test(grapheme) && !TEXT_EMOJI.test(grapheme));
   const marks = grapheme.match(SPACING_MARK)?.length ?? 0;
   const base = fastStringWidth(grapheme.replace(UNDRAWN, ""));
   return Math.max(base, emoji || NEWLY_WIDE.test(grapheme) ? 2 : 0) + marks;

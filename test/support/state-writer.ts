@@ -41,7 +41,7 @@ export function turnWithCall(n: number, prompt: string, command: string, output:
   const call = `cc${n.toString(16).padStart(6, "0")}`;
   const usage = { input: 100, output: 10, cacheRead: 1000, cacheWrite: 0 };
   const [message, ...reply] = turn(n + 3, prompt, `It printed ${output.length} bytes.`);
-  const args = JSON.stringify({ name: "run", args: { worker: "w1", command } });
+  const args = JSON.stringify({ name: "run", arguments: { worker: "w1", command } });
   return [
     ...(message ? [message] : []),
     { kind: "thinking", type: "text/plain", step, provider: "anthropic", body: "First I look." },

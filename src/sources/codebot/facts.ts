@@ -1,4 +1,5 @@
 import { callSummary } from "../../session/call-summary.ts";
+import { pathsEditedBy } from "../../session/edited-files.ts";
 import { cutCodePoints } from "../../session/untrusted.ts";
 import type { Entry } from "./entry.ts";
 import { promptText } from "./first-message.ts";
@@ -60,6 +61,8 @@ export interface MessageFacts {
   said: string;
   /** What a person typed, until the session has its first message. */
   prompt: string;
+  /** Files its calls change, until the session has noted them. */
+  edits?: string[];
 }
 
 /** One line of a session file, as far as it is kept. Plain data. */
@@ -143,6 +146,7 @@ function set<K extends keyof EntryFacts>(facts: EntryFacts, key: K, value: Entry
 
 export function messageFacts(message: Message): MessageFacts {
   const calls = callsOf(message);
+  const edits = calls.flatMap((call) => pathsEditedBy(call.name, call.args));
   return {
     role: message.role,
     injected: isInjected(message),
@@ -153,12 +157,14 @@ export function messageFacts(message: Message): MessageFacts {
     parts: partsOf(message),
     said: cutCodePoints(saidBy(message), MOST_SAID),
     prompt: cutCodePoints(promptText(message), MOST_PROMPT),
+    ...(edits.length === 0 ? {} : { edits }),
   };
 }
 
 /** A kept copy was counted where it was first written: its text and usage are not kept again. */
 export function keptFacts(message: Message): MessageFacts {
-  return { ...messageFacts(message), usage: null, prompt: "" };
+  const { edits: _edits, ...facts } = messageFacts(message);
+  return { ...facts, usage: null, prompt: "" };
 }
 
 function saidBy(message: Message): string {

@@ -1,5 +1,6 @@
 import type { FileFold } from "../../files/fold.ts";
 import { walkLines } from "../../files/lines.ts";
+import { absolutes, type Edit, noteEdits } from "../../session/edited-files.ts";
 import type { Damage } from "../../session/snapshot.ts";
 import { type ChainState, chainTo, type EntryIndex, emptyChain, leavesOf, pushEntry } from "./chain-state.ts";
 import { ENTRY_KINDS, type Entry, parseEntry } from "./entry.ts";
@@ -8,7 +9,7 @@ import { emptyFlat, type FlatState, flatFacts, pushFlat } from "./flat-log.ts";
 import { flatModel } from "./flat-message.ts";
 import { compareInstants, instantOf } from "./go-time.ts";
 import { HEADER_ID } from "./ids.ts";
-import { tailOf } from "./jsonl.ts";
+import { isJson, tailOf } from "./jsonl.ts";
 import { type Header, readHeader, SESSION_VERSION } from "./payloads.ts";
 
 /** How the lines after the header are read: as a tree (1 to 3), as version 5's log, or not at all. */
@@ -37,6 +38,8 @@ export interface SessionState {
   byRole: Record<string, number>;
   firstMessage: string;
   updated: string;
+  /** Files that calls changed, on any branch. */
+  edits: Edit[];
   models: string[];
   lastModel: string | null;
   /** Kinds that are not of this version, and how often they occur. */
@@ -58,7 +61,7 @@ const KNOWN_KINDS = new Set<string>(ENTRY_KINDS);
 /** Reads a session file of any version, tolerantly: a bad line costs that line (codebot.md §14). */
 export const codebotFold: FileFold<SessionState> = {
   name: "codebot",
-  version: 1,
+  version: 2,
   initial: initialState,
   *advance(state, bytes, from) {
     state.tail = null;
@@ -102,6 +105,7 @@ function initialState(): SessionState {
     byRole: {},
     firstMessage: "",
     updated: "",
+    edits: [],
     models: [],
     lastModel: null,
     unknownKinds: {},
@@ -195,6 +199,9 @@ function takeListed(state: SessionState, facts: EntryFacts): void {
   tally(state.byRole, message.role);
   if (state.firstMessage === "") state.firstMessage = message.prompt;
   message.prompt = "";
+  if (message.edits === undefined) return;
+  noteEdits(state.edits, absolutes(message.edits, state.header?.cwd ?? null), time?.ms ?? null);
+  delete message.edits;
 }
 
 function takeFlat(state: SessionState, entry: Entry, facts: EntryFacts): void {
@@ -292,13 +299,4 @@ function tally(counts: Record<string, number>, word: string): void {
 function addDamage(state: SessionState, damage: Damage): void {
   if (state.damage.length < MOST_DAMAGE) state.damage.push(damage);
   else state.moreDamage += 1;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -56,7 +56,8 @@ export function tailOf(buffer: Buffer, offset: number): Tail | null {
   return { offset, bytes: buffer.length, valid: isJson(text), text };
 }
 
-function isJson(text: string): boolean {
+/** Is it a JSON value, of whatever kind? */
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;

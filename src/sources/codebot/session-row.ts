@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { lastEdited } from "../../session/edited-files.ts";
 import type { SessionKey } from "../../session/key.ts";
 import {
   blankSnapshot,
@@ -13,7 +14,7 @@ import type { Root } from "../source.ts";
 import type { Beside } from "./beside.ts";
 import { contextLength, syntheticCount } from "./context-count.ts";
 import { damageOf, type SessionState } from "./fold.ts";
-import { isoOf } from "./go-time.ts";
+import { instantOf, isoOf } from "./go-time.ts";
 import { idOfFileName, projectId } from "./ids.ts";
 import { effectiveGoal, SESSION_VERSION } from "./payloads.ts";
 import { entryKey, requestsOf } from "./requests.ts";
@@ -166,6 +167,7 @@ function extraOf({ state, beside, plan, project }: RowFacts): Record<string, unk
     model: isFlat ? flat.model : chain.model,
     reasoningEffort: isFlat ? flat.effort : chain.effort,
     planFile: plan,
+    edits: lastEdited(state.edits, instantOf(state.updated)?.ms ?? null),
     taskBoard:
       beside.tasks?.tasks.map(({ id, status, owner, subject }) => [id, status, owner, subject].map(cleanLine)) ?? null,
     nextClaimable: beside.tasks === null ? null : (nextClaimable(beside.tasks.tasks)?.id ?? null),

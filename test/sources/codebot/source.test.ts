@@ -603,3 +603,20 @@ test("hostile text never reaches a title, an activity or a reason as it is", asy
   for (const words of [title, activity ?? "", ...why]) expect(words).not.toMatch(/[\u0000-\u001f\u202e]/u);
   expect(title).toBe("·]0;owned· ab next");
 });
+
+test("the files that its calls edited within the last hour are told, below the session's own directory", async () => {
+  const editing = (id: string, parent: string, file_path: string, time: string) => {
+    const call = { type: "toolCall", tool_call: { id: `c-${id}`, name: "edit", args: { file_path } } };
+    return line("message", id, parent, { role: "assistant", content: [call], stop_reason: "toolUse" }, time);
+  };
+  const content = text(
+    header("aaaaaaaa"),
+    editing("a", "h0", "early.go", "2026-08-01T10:00:00Z"),
+    editing("b", "a", "map.go", "2026-08-01T12:30:00Z"),
+    editing("c", "b", "/opt/pot.go", "2026-08-01T13:00:00Z"),
+    calls("d", "c", "c9"),
+  );
+  const root = rootWith(["aaaaaaaa", content]);
+  const { seen } = await readSource(codebotSource, [root], LATER);
+  expect(seen.byId("aaaaaaaa").extra.edits).toEqual(["/proj/x/map.go", "/opt/pot.go"]);
+});

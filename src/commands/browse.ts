@@ -44,7 +44,12 @@ export async function printOnce(place: Workplace, options: SharedOptions): Promi
   const { sessions, problems } = await readEverything(place);
   const { sessions: shown, hidden } = listed(sessions, place.memory, options.all ?? false);
   await print(
-    sessionTable(shown, { problems, hidden, now: place.live.evidence.now, columns: process.stdout.columns ?? 100 }),
+    sessionTable(shown, {
+      problems,
+      hidden,
+      now: place.live.evidence.now,
+      columns: process.stdout.columns ?? Number.POSITIVE_INFINITY,
+    }),
   );
   await place.live.close();
   return 0;

@@ -11,7 +11,12 @@ export async function list(options: SharedOptions): Promise<number> {
     await print(JSON.stringify({ schema: 1, sessions: shown.map(publicSnapshot), problems, hidden }, null, 2));
   } else {
     await print(
-      sessionTable(shown, { problems, hidden, now: place.live.evidence.now, columns: process.stdout.columns ?? 100 }),
+      sessionTable(shown, {
+        problems,
+        hidden,
+        now: place.live.evidence.now,
+        columns: process.stdout.columns ?? Number.POSITIVE_INFINITY,
+      }),
     );
   }
   await place.live.close();

@@ -7,6 +7,8 @@ import { CannotOpen, fileWork, type OpenFailure, openRegular } from "./open.ts";
 export interface ByteSource {
   size: number;
   read(offset: number, length: number): Buffer;
+  /** Reads into memory that the caller has already; returns how many bytes there were. */
+  readInto?(target: Buffer, offset: number): number;
 }
 
 /**

@@ -25,6 +25,48 @@ export function* walkLines(
   walk: LineWalk,
   mostLine = MOST_LINE_BYTES,
 ): Generator<void, number> {
+  const chunks = new Chunks(bytes);
+  try {
+    return yield* walkChunks(chunks, from, walk, mostLine);
+  } finally {
+    chunks.close();
+  }
+}
+
+/** Memory to read into, which is used again: gigabytes read in pieces of their own leave the process many times as large. */
+let spare: Buffer | null = null;
+
+class Chunks {
+  readonly #bytes: ByteSource;
+  #own: Buffer | null = null;
+
+  constructor(bytes: ByteSource) {
+    this.#bytes = bytes;
+  }
+
+  get size(): number {
+    return this.#bytes.size;
+  }
+
+  /** At most `length` bytes, valid until the next call. */
+  read(offset: number, length: number): Buffer {
+    const { readInto } = this.#bytes;
+    if (readInto === undefined || length > CHUNK) return this.#bytes.read(offset, length);
+    if (this.#own === null) {
+      this.#own = spare ?? Buffer.allocUnsafeSlow(CHUNK);
+      spare = null;
+    }
+    const target = this.#own.subarray(0, length);
+    return target.subarray(0, readInto(target, offset));
+  }
+
+  close(): void {
+    spare ??= this.#own;
+    this.#own = null;
+  }
+}
+
+function* walkChunks(bytes: Chunks, from: number, walk: LineWalk, mostLine: number): Generator<void, number> {
   let at = from;
   let held: Buffer = Buffer.alloc(0);
   let skippingFrom = -1;

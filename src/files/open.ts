@@ -26,6 +26,8 @@ export interface OpenFile extends Disposable {
   size: number;
   /** At most `length` bytes from `offset`; shorter only where the file is. */
   read(offset: number, length: number): Buffer;
+  /** Fills `target` from `offset` on; returns how many bytes there were. */
+  readInto(target: Buffer, offset: number): number;
 }
 
 /**
@@ -51,6 +53,7 @@ export function openRegular(path: string): OpenFile {
     stat,
     size: stat.size,
     read: (offset, length) => readAt(fd, offset, length),
+    readInto: (target, offset) => fill(fd, target, offset),
     [Symbol.dispose]: () => closeSync(fd),
   };
 }
@@ -67,15 +70,20 @@ function openFailure(path: string, error: unknown): CannotOpen {
   return new CannotOpen("unreadable", path, `cannot be opened (${code || String(error)})`);
 }
 
-/** Reads exactly what is there; a short read in the middle of a file is retried. */
 function readAt(fd: number, offset: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
+  const got = fill(fd, buffer, offset);
+  return got === length ? buffer : buffer.subarray(0, got);
+}
+
+/** Reads exactly what is there; a short read in the middle of a file is retried. */
+function fill(fd: number, buffer: Buffer, offset: number): number {
   let got = 0;
-  while (got < length) {
-    const n = readSync(fd, buffer, got, length - got, offset + got);
+  while (got < buffer.length) {
+    const n = readSync(fd, buffer, got, buffer.length - got, offset + got);
     if (n === 0) break;
     got += n;
   }
   fileWork.bytesRead += got;
-  return got === length ? buffer : buffer.subarray(0, got);
+  return got;
 }

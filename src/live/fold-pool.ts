@@ -43,7 +43,7 @@ export class FoldPool {
     const request: FoldRequest = {
       fold: `${fold.name}/${fold.version}`,
       path,
-      before: known === null ? null : { stamp: known.stamp, packed: known.pack() },
+      before: known === null ? null : { stamp: known.stamp, packed: new Uint8Array(known.pack()) },
     };
     const { promise, resolve, reject } = Promise.withResolvers<Advanced<unknown>>();
     this.#queue.push({ request, bytes, resolve, reject });

@@ -8,12 +8,12 @@ export interface FoldRequest {
   /** `name/version` of the fold. */
   fold: string;
   path: string;
-  before: { stamp: FoldedStamp; packed: Uint8Array } | null;
+  before: { stamp: FoldedStamp; packed: Uint8Array<ArrayBuffer> } | null;
 }
 
 /** States travel packed: that is as they are kept, and cheaper than a clone of every object. */
 export type FoldAnswer =
-  | { stamp: FoldedStamp; packed: Uint8Array; changed: boolean }
+  | { stamp: FoldedStamp; packed: Uint8Array<ArrayBuffer>; changed: boolean }
   | { failed: Advanced<unknown> & { ok: false } }
   | { error: string };
 
@@ -22,7 +22,10 @@ const folds = new Map<string, FileFold<unknown>>(
 );
 
 parentPort?.on("message", (requests: FoldRequest[]) => {
-  parentPort?.postMessage(requests.map(answer));
+  const answers = requests.map(answer);
+  // Handed over, not copied.
+  const buffers = answers.flatMap((one) => ("packed" in one ? [one.packed.buffer] : []));
+  parentPort?.postMessage(answers, buffers);
 });
 
 function answer({ fold, path, before }: FoldRequest): FoldAnswer {

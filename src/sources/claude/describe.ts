@@ -4,13 +4,13 @@ import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
 import type { PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
 import type { Lineage } from "./family.ts";
-import { type ClaudeFile, kindOf, ROW } from "./file.ts";
+import { type ClaudeFile, kindOf, ROW, type Tail } from "./file.ts";
 import { type AgentFile, agentRequests, modelRequest, sessionRequests } from "./requests.ts";
 import { ownUsage } from "./sums.ts";
 import { type Title, titleOf } from "./titles.ts";
 import { activeBranch, type BranchCounts, branchCounts, contextUsed } from "./tree.ts";
 
-/** One session as its files say, before statuses and prices. */
+/** One session as its files say, before statuses and prices. Holds on to no file's state: those are many, and large. */
 export interface Described {
   id: string;
   title: Title;
@@ -34,6 +34,10 @@ export interface Described {
   damage: Damage[];
   programmatic: boolean;
   lineage: Lineage;
+  tail: Tail;
+  cwd: string | null;
+  /** ms. */
+  updatedAt: number | null;
 }
 
 export interface SessionParts {
@@ -75,14 +79,23 @@ export function describe(parts: SessionParts, lineage: Lineage): Described {
     models: distinct([...file.models, ...file.sideModels, ...parts.agents.flatMap((agent) => agentModels(agent))]),
     counts: active,
     abandoned,
-    requests: () =>
-      sessionRequests(file, parts.agents).map((one) => modelRequest(one, lineage.copied.has(one.request.id))),
-    ownSum: (prices) => (lineage.copied.size === 0 ? ownUsage(file, parts.agents, prices) : null),
+    ...billed(parts, lineage),
     context: contextUsed(file),
     subagents: subagentsOf(file, parts.agents),
     damage: damageOf(file),
     programmatic: file.entrypoint?.startsWith("sdk") ?? false,
     lineage,
+    tail: file.tail,
+    cwd: file.cwd,
+    updatedAt: file.updatedAt,
+  };
+}
+
+/** Apart, because functions made in one place keep alive all that any of them uses: a whole file's state. */
+function billed({ main, agents }: SessionParts, { copied }: Lineage): Pick<Described, "requests" | "ownSum"> {
+  return {
+    requests: () => sessionRequests(main.state, agents).map((one) => modelRequest(one, copied.has(one.request.id))),
+    ownSum: (prices) => (copied.size === 0 ? ownUsage(main.state, agents, prices) : null),
   };
 }
 

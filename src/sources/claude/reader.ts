@@ -5,12 +5,13 @@ import { CannotOpen } from "../../files/open.ts";
 import type { Evidence } from "../../probe/evidence.ts";
 import { paneOfProcess } from "../../probe/pane-of-process.ts";
 import type { Document } from "../../session/document.ts";
-import { type SessionKey, sessionKey } from "../../session/key.ts";
+import { parseKey, type SessionKey, sessionKey } from "../../session/key.ts";
 import type { Problem } from "../../session/problem.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import { loadPrices, type PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
 import { BIG_FILE, FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
+import { growingBatches, readAhead } from "../jsonl/read-ahead.ts";
 import type {
   Delta,
   ForkAbility,
@@ -39,7 +40,6 @@ import { judge } from "./status.ts";
 import { ClaudeTranscript } from "./transcript.ts";
 
 const NAME = "claude";
-const BATCH = 64;
 
 /** What is known of one listed session. */
 export interface HeldSession {
@@ -111,20 +111,20 @@ export class ClaudeReader implements SourceReader {
   /** Sessions newest first, each with its sub-agents. Big files show their ends first and are read last. */
   async *#scanTranscripts(groups: Found[][], dirty: Set<string>, evidence: Evidence): AsyncIterable<Delta> {
     const big: Found[] = [];
-    for (let at = 0; at < groups.length; at += BATCH) {
-      for (const one of groups.slice(at, at + BATCH).flat()) {
-        const ends = await this.#endsOfBig(one);
-        if (ends === null) for (const id of await this.#read(one.path)) dirty.add(id);
-        else {
-          big.push(one);
-          for (const id of this.#sessions.take(one.root, one.path, ends)) dirty.add(id);
-        }
-      }
+    const read = async (one: Found): Promise<Set<string>> => {
+      const ends = await this.#endsOfBig(one);
+      if (ends === null) return this.#read(one.path);
+      big.push(one);
+      return this.#sessions.take(one.root, one.path, ends);
+    };
+    const batches = growingBatches(groups).map((batch) => batch.flat());
+    for await (const ids of readAhead(batches, (batch) => Promise.all(batch.map(read)))) {
+      for (const some of ids) for (const id of some) dirty.add(id);
       yield this.#delta(dirty, evidence);
       dirty.clear();
     }
-    for (const one of big) {
-      for (const id of await this.#read(one.path)) dirty.add(id);
+    for await (const ids of readAhead(big, (one) => this.#read(one.path))) {
+      for (const id of ids) dirty.add(id);
       yield this.#delta(dirty, evidence);
       dirty.clear();
     }
@@ -206,8 +206,8 @@ export class ClaudeReader implements SourceReader {
   }
 
   #byKey(key: SessionKey): HeldSession | null {
-    for (const held of this.#held.values()) if (held.snapshot.key === key) return held;
-    return null;
+    const held = this.#held.get(parseKey(key)?.id ?? "");
+    return held?.snapshot.key === key ? held : null;
   }
 
   #must(key: SessionKey): HeldSession {
@@ -246,7 +246,8 @@ export class ClaudeReader implements SourceReader {
     const removed: SessionKey[] = [];
     const changed: Snapshot[] = [];
     const renewed = new Map<string, { winner: Candidate; described: Described }>();
-    for (const family of this.#sessions.families(dirty)) this.#describeFamily(family, renewed, removed);
+    const all = new Set([...dirty, ...this.#sessions.summarized()]);
+    for (const family of this.#sessions.families(all)) this.#describeFamily(family, renewed, removed);
     this.#look(evidence, renewed);
     const sight = evidence.processes !== null;
     for (const id of new Set([...this.#held.keys(), ...renewed.keys()])) {
@@ -304,7 +305,7 @@ export class ClaudeReader implements SourceReader {
   }
 
   /** Which processes run which sessions now. */
-  #look(evidence: Evidence, renewed: ReadonlyMap<string, { winner: Candidate }>): void {
+  #look(evidence: Evidence, renewed: ReadonlyMap<string, { described: Described }>): void {
     this.#stale = new Map();
     const registered = this.#sessions.registered();
     for (const one of registered) this.#stale.set(one.sessionId, [...(this.#stale.get(one.sessionId) ?? []), one]);
@@ -314,8 +315,8 @@ export class ClaudeReader implements SourceReader {
     }
     const seats = (): Seat[] =>
       [...new Set([...this.#held.keys(), ...renewed.keys()])].map((id) => {
-        const folded = (renewed.get(id) ?? this.#held.get(id))?.winner.folded;
-        return { id, cwd: folded?.state.cwd ?? null, updatedAt: folded?.state.updatedAt ?? null };
+        const described = (renewed.get(id) ?? this.#held.get(id))?.described;
+        return { id, cwd: described?.cwd ?? null, updatedAt: described?.updatedAt ?? null };
       });
     const exists = this.#registryRoots.size > 0;
     this.#live = findLive(seats, registered, exists, evidence.processes);
@@ -333,9 +334,9 @@ export class ClaudeReader implements SourceReader {
     const live = this.#live.get(id) ?? null;
     const archived = this.#sessions.archived(winner, id);
     const seen = this.#services.seen(key);
-    const updatedAt = new Date(folded.state.updatedAt ?? folded.mtimeMs).toISOString();
+    const updatedAt = new Date(described.updatedAt ?? folded.mtimeMs).toISOString();
     const verdict = judge({
-      tail: folded.state.tail,
+      tail: described.tail,
       live,
       stale: live === null ? (this.#stale.get(id) ?? []) : [],
       processesKnown: evidence.processes !== null,

@@ -25,7 +25,10 @@ export interface Candidate {
 interface Known {
   root: Root;
   place: Place;
-  folded: Folded<ClaudeFile> | null;
+  folded: Folded<ClaudeFile>;
+  /** Whose it is. Known without its state, which is large and mostly packed, as is: */
+  session: string | null;
+  isSession: boolean;
 }
 
 interface AgentMeta {
@@ -47,6 +50,8 @@ export class ClaudeSessions {
   readonly #tiesOf = new Map<string, string[]>();
   /** Folder → leaf uuid → summary. */
   readonly #summaries = new Map<string, Map<string, string>>();
+  /** Folder → leaves that were named since `summarized` was last asked. */
+  readonly #named = new Map<string, Set<string>>();
   /** Folder → transcripts in it. */
   readonly #folders = new Map<string, Set<string>>();
   readonly #registered = new Map<string, Registered>();
@@ -77,9 +82,15 @@ export class ClaudeSessions {
     const place = placeOf(root.path, path);
     if (place === null || (place.kind !== "session" && place.kind !== "agent")) return new Set();
     const before = this.#files.get(path);
-    const old = before === undefined ? null : this.#sessionOf(before.place, before.folded);
-    this.#files.set(path, { root, place, folded });
-    const session = this.#sessionOf(place, folded);
+    const old = before === undefined ? null : before.session;
+    const session = sessionOf(place, folded);
+    this.#files.set(path, {
+      root,
+      place,
+      folded,
+      session,
+      isSession: place.kind === "session" && isSession(folded.state),
+    });
     const dirty = new Set<string>();
     if (old !== null && old !== session) this.#leave(old, path, dirty);
     if (session === null) return dirty;
@@ -90,7 +101,7 @@ export class ClaudeSessions {
       const folder = folderOf(root, place.project);
       this.#folders.set(folder, (this.#folders.get(folder) ?? new Set()).add(path));
       this.#retie(session, dirty);
-      this.#noteSummaries(root, place.project, folded.state, dirty);
+      this.#noteSummaries(root, place.project, folded.state);
     }
     return dirty;
   }
@@ -146,8 +157,7 @@ export class ClaudeSessions {
     this.#files.delete(path);
     if (known.place.kind === "session") this.#folders.get(folderOf(root, known.place.project))?.delete(path);
     const dirty = new Set<string>();
-    const session = this.#sessionOf(known.place, known.folded);
-    if (session !== null) this.#leave(session, path, dirty);
+    if (known.session !== null) this.#leave(known.session, path, dirty);
     return dirty;
   }
 
@@ -156,7 +166,7 @@ export class ClaudeSessions {
     const found: Candidate[] = [];
     for (const path of this.#bySession.get(id) ?? []) {
       const known = this.#files.get(path);
-      if (known?.place.kind !== "session" || known.folded === null || !isSession(known.folded.state)) continue;
+      if (known?.place.kind !== "session" || !known.isSession) continue;
       found.push({ root: known.root, project: known.place.project, folded: known.folded });
     }
     return found.sort(
@@ -172,7 +182,7 @@ export class ClaudeSessions {
     const byId = new Map<string, { path: string; folded: Folded<ClaudeFile> }>();
     for (const path of this.#bySession.get(id) ?? []) {
       const known = this.#files.get(path);
-      if (known?.place.kind !== "agent" || known.folded === null) continue;
+      if (known?.place.kind !== "agent") continue;
       const before = byId.get(known.place.agent);
       const longer = before === undefined || known.folded.size > before.folded.size;
       if (longer || (known.folded.size === before.folded.size && path < before.path)) {
@@ -184,7 +194,9 @@ export class ClaudeSessions {
       .map(([agent, { path, folded }]) => ({
         id: agent,
         path,
-        file: folded.state,
+        get file() {
+          return folded.state;
+        },
         ...(this.#metas.get(path.replace(/\.jsonl$/u, ".meta.json")) ?? NO_META),
       }));
   }
@@ -247,13 +259,6 @@ export class ClaudeSessions {
     return problems.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   }
 
-  #sessionOf(place: Place, folded: Folded<ClaudeFile> | null): string | null {
-    if (place.kind === "session") return place.id;
-    if (place.kind !== "agent") return null;
-    const session = place.session ?? folded?.state.sessionId ?? null;
-    return session !== null && SESSION_ID.test(session) ? session : null;
-  }
-
   #leave(session: string, path: string, dirty: Set<string>): void {
     dirty.add(session);
     const paths = this.#bySession.get(session);
@@ -281,20 +286,41 @@ export class ClaudeSessions {
     }
   }
 
-  #noteSummaries(root: Root, project: string, file: ClaudeFile, dirty: Set<string>): void {
+  #noteSummaries(root: Root, project: string, file: ClaudeFile): void {
     const folder = folderOf(root, project);
     const held = this.#summaries.get(folder) ?? new Map<string, string>();
     const fresh = Object.entries(file.summaries).filter(([leaf, text]) => held.get(leaf) !== text);
     if (fresh.length === 0) return;
     this.#summaries.set(folder, held);
-    for (const [leaf, text] of fresh) held.set(leaf, text);
-    for (const path of this.#folders.get(folder) ?? []) {
-      const known = this.#files.get(path);
-      if (known?.place.kind !== "session" || known.folded === null) continue;
-      const { rows } = known.folded.state;
-      if (fresh.some(([leaf]) => Object.hasOwn(rows, leaf))) dirty.add(known.place.id);
+    const named = this.#named.get(folder) ?? new Set<string>();
+    this.#named.set(folder, named);
+    for (const [leaf, text] of fresh) {
+      held.set(leaf, text);
+      named.add(leaf);
     }
   }
+
+  /** The sessions that were given a summary since the last time, by whatever file: one look at a folder for all of them. */
+  summarized(): Set<string> {
+    const dirty = new Set<string>();
+    for (const [folder, leaves] of this.#named) {
+      for (const path of this.#folders.get(folder) ?? []) {
+        const known = this.#files.get(path);
+        if (known?.place.kind !== "session") continue;
+        const { rows } = known.folded.state;
+        for (const leaf of leaves) if (Object.hasOwn(rows, leaf)) dirty.add(known.place.id);
+      }
+    }
+    this.#named.clear();
+    return dirty;
+  }
+}
+
+function sessionOf(place: Place, folded: Folded<ClaudeFile>): string | null {
+  if (place.kind === "session") return place.id;
+  if (place.kind !== "agent") return null;
+  const session = place.session ?? folded.state.sessionId;
+  return session !== null && SESSION_ID.test(session) ? session : null;
 }
 
 const NO_META: AgentMeta = { type: null, description: null, model: null, toolUseId: null };

@@ -12,6 +12,7 @@ import type { Snapshot } from "../../session/snapshot.ts";
 import { loadPrices, type PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
 import { BIG_FILE, FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
+import { growingBatches, readAhead } from "../jsonl/read-ahead.ts";
 import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
 import { type Described, describe } from "./describe.ts";
 import { codexDocument } from "./documents.ts";
@@ -31,7 +32,6 @@ import { CodexThreads, placeOf } from "./threads.ts";
 import { CodexTranscript } from "./transcript.ts";
 
 const NAME = "codex";
-const BATCH = 64;
 
 /** What is known of one thread. */
 export interface HeldThread {
@@ -94,24 +94,31 @@ export class CodexReader implements SourceReader {
     for (const one of found) if (one.place.kind !== "rollout") await this.#read(one.path, dirty);
     const rollouts = found.filter((one) => one.place.kind === "rollout").sort((a, b) => b.mtimeMs - a.mtimeMs);
     const big: Found[] = [];
-    for (let at = 0; at < rollouts.length; at += BATCH) {
-      for (const one of rollouts.slice(at, at + BATCH)) {
-        const ends = await this.#endsOfBig(one);
-        if (ends === null) await this.#read(one.path, dirty);
-        else {
-          big.push(one);
-          for (const thread of this.#threads.take(one.root, one.path, ends)) dirty.add(thread);
-        }
+    const read = async (one: Found): Promise<Set<string>> => {
+      const ends = await this.#endsOfBig(one);
+      if (ends !== null) {
+        big.push(one);
+        return this.#threads.take(one.root, one.path, ends);
       }
+      return this.#changesOf(one.path);
+    };
+    const batches = growingBatches(rollouts);
+    for await (const changes of readAhead(batches, (batch) => Promise.all(batch.map(read)))) {
+      for (const threads of changes) for (const thread of threads) dirty.add(thread);
       yield this.#delta(dirty, evidence);
       dirty.clear();
     }
-    for (const one of big) {
-      await this.#read(one.path, dirty);
-      yield this.#delta(dirty, evidence);
+    for await (const threads of readAhead(big, (one) => this.#changesOf(one.path))) {
+      yield this.#delta(new Set([...dirty, ...threads]), evidence);
       dirty.clear();
     }
     yield { ...this.#delta(dirty, evidence), problems: this.#newProblems() };
+  }
+
+  async #changesOf(path: string): Promise<Set<string>> {
+    const changes = new Set<string>();
+    await this.#read(path, changes);
+    return changes;
   }
 
   async #endsOfBig(one: Found): Promise<Folded<CodexFile> | null> {

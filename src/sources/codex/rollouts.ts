@@ -24,13 +24,31 @@ export function eventsOf(rollout: Rollout): readonly CodexEvent[] {
   return rollout.folded.state.events;
 }
 
+/** What is asked of every file all the time: its state is large, and packed while nobody reads it. */
+interface Head {
+  meta: CodexMeta | null;
+  startedAt: number | null;
+  bytes: number;
+}
+
+const heads = new WeakMap<Folded<CodexFile>, Head>();
+
+function headOf(folded: Folded<CodexFile>): Head {
+  const known = heads.get(folded);
+  if (known !== undefined) return known;
+  const { meta, startedAt, bytes } = folded.state;
+  const head = { meta, startedAt, bytes };
+  heads.set(folded, head);
+  return head;
+}
+
 export function metaOf(rollout: Rollout): CodexMeta | null {
-  return rollout.folded.state.meta;
+  return headOf(rollout.folded).meta;
 }
 
 /** The thread a file belongs to: what its own header says, not its name. */
 export function threadOf(folded: Folded<CodexFile>): string | null {
-  const id = folded.state.meta?.id ?? null;
+  const id = headOf(folded).meta?.id ?? null;
   return id !== null && THREAD_ID.test(id) ? id : null;
 }
 
@@ -50,7 +68,7 @@ export function chooseRollouts(all: readonly Rollout[]): {
     const [best, ...others] = copies.sort(
       (a, b) =>
         Number(samePlace(a, b) && a.name.compressed) - Number(samePlace(a, b) && b.name.compressed) ||
-        b.folded.state.bytes - a.folded.state.bytes ||
+        headOf(b.folded).bytes - headOf(a.folded).bytes ||
         Number(a.name.compressed) - Number(b.name.compressed) ||
         Number(a.archived) - Number(b.archived) ||
         (a.path < b.path ? -1 : 1),
@@ -72,7 +90,7 @@ function samePlace(a: Rollout, b: Rollout): boolean {
 
 /** When a file was begun: the name's local time sorts within one machine, the header's is exact. */
 function startOf(one: Rollout): string {
-  const time = metaOf(one)?.time ?? one.folded.state.startedAt;
+  const time = metaOf(one)?.time ?? headOf(one.folded).startedAt;
   return time === null ? one.name.time : new Date(time).toISOString();
 }
 

@@ -34,7 +34,7 @@ export class CodexThreads {
   /** Threads that point at this one: forks and sub-agents. */
   readonly #children = new Map<string, Set<string>>();
   /** How far each file had been read the last time. */
-  readonly #reached = new Map<string, { state: CodexFile; events: number; ordinal: number }>();
+  readonly #reached = new Map<string, { state: WeakRef<CodexFile>; events: number; ordinal: number }>();
   readonly #empty = new Map<string, string>();
   /** Compressed files that cannot be read, and why. */
   readonly #broken = new Map<string, string>();
@@ -90,9 +90,13 @@ export class CodexThreads {
     }
     const reached = this.#reached.get(path);
     const { events } = folded.state;
-    this.#reached.set(path, { state: folded.state, events: events.length, ordinal: events.at(-1)?.ord ?? -1 });
+    this.#reached.set(path, {
+      state: new WeakRef(folded.state),
+      events: events.length,
+      ordinal: events.at(-1)?.ord ?? -1,
+    });
     // A parent that appears, is read anew or catches up decides what its copies have from it.
-    if (reached === undefined || reached.state !== folded.state || old !== thread) {
+    if (reached === undefined || reached.state.deref() !== folded.state || old !== thread) {
       for (const child of this.#family(thread)) dirty.add(child);
     } else if (this.children(thread).some((child) => this.#needsMore(child, thread, reached))) {
       for (const child of this.#family(thread)) dirty.add(child);

@@ -14,6 +14,7 @@ export function Header({ screen, width }: { screen: Screen; width: number }) {
   const { ascii } = useContext(Appearance);
   const scanning = useStore(screen.store, (state) => state.scanning);
   const filter = useStore(screen.store, (state) => state.view.filter);
+  const scoped = useStore(screen.store, (state) => state.view.scope !== null);
   const troubles = useStore(screen.store, (state) => state.troubles.length);
   const problems = useStore(screen.store, (state) =>
     [...state.problems.values()].reduce((sum, list) => sum + list.length, 0),
@@ -29,6 +30,7 @@ export function Header({ screen, width }: { screen: Screen; width: number }) {
   }
   const right: Line = [];
   if (filter !== "") right.push(span(`/${filter}`, "match"), span("  "));
+  if (scoped) right.push(span("here  ", "label"));
   if (troubles > 0) right.push(span("polling  ", "warn"));
   if (conflicts > 0) right.push(span(`${ascii ? "!!" : "⚠"} ${conflicts}  `, "warn"));
   if (problems > 0) right.push(span(`P ${problems}  `, "warn"));

@@ -43,7 +43,8 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   const saved = memory.get("view", "list");
   const sort = SORTS.find((one) => one === saved?.sort) ?? "updated";
   const group = GROUPS.find((one) => one === saved?.group) ?? "none";
-  store.setState((state) => ({ view: { ...state.view, sort, group } }));
+  const scope = saved?.here === true ? process.cwd() : null;
+  store.setState((state) => ({ view: { ...state.view, sort, group, scope } }));
   const { theme, problem } = resolveTheme(env, config.theme ? { theme: config.theme } : {});
   const ascii = config.ascii ?? !speaksUtf8(env);
   const look = { theme, ascii, still: config.still ?? false };

@@ -18,7 +18,7 @@ import { resolveTheme } from "../../src/ui/theme.ts";
 import { type Robot, robotAt } from "../support/robot.ts";
 import { temporaryDirectory } from "../support/temp.ts";
 
-interface ScreenOptions {
+export interface ScreenOptions {
   cols?: number;
   rows?: number;
   env?: NodeJS.ProcessEnv;

@@ -108,6 +108,7 @@ export function toggleScope(screen: Screen): void {
   const scope = screen.view.scope === null ? process.cwd() : null;
   screen.set({ scope });
   screen.say(scope === null ? "sessions of everywhere" : `only sessions in ${scope}`);
+  rememberList(screen);
   const { keys } = screen.rows();
   if (screen.view.selected === null || !keys.includes(screen.view.selected)) screen.select(keys[0] ?? null);
 }
@@ -123,6 +124,6 @@ export function togglePin(screen: Screen): void {
 }
 
 function rememberList(screen: Screen): void {
-  const { sort, group } = screen.view;
-  screen.context.memory.set("view", "list", { sort, group });
+  const { sort, group, scope } = screen.view;
+  screen.context.memory.set("view", "list", { sort, group, here: scope !== null });
 }

@@ -16,6 +16,8 @@ const PLAIN: Record<string, string> = {
   "‘": "'",
   "’": "'",
   "×": "x",
+  "▇": "#",
+  "▏": ".",
 };
 
 const SIGNS = new RegExp(`[${Object.keys(PLAIN).join("")}]`, "gu");

@@ -55,8 +55,10 @@ export class Attendance {
       const joined = joinSessions(state.sessions).sessions;
       this.#notices.sessions(joinSessions(before.sessions).sessions, joined, this.#noticesContext(state));
     }
-    if (state.sessions !== before.sessions || state.memoryRevision !== before.memoryRevision) {
-      this.#tellCounts();
+    const changed = state.sessions !== before.sessions || state.memoryRevision !== before.memoryRevision;
+    // A first reading that found nothing more, and a snooze that is over, change the counts too.
+    if (changed || state.scanning !== before.scanning || state.clock !== before.clock) this.#tellCounts();
+    if (changed) {
       this.#conflicts ??= setTimeout(() => void this.#lookForConflicts(), CONFLICTS_MS);
       this.#conflicts.unref();
     }

@@ -1,3 +1,4 @@
+import { lstat } from "node:fs/promises";
 import type { Memory } from "../memory/memory.ts";
 import { now } from "../probe/clock.ts";
 import { type Evidence, noEvidence, type ProbeName } from "../probe/evidence.ts";
@@ -38,8 +39,8 @@ interface Running {
   /** Its work, one thing after another: a fold is never advanced twice at once. */
   turn: Promise<unknown>;
   recheck: NodeJS.Timeout | null;
-  /** Sessions it has shown: a source without any needs nothing probed. */
-  keys: Set<SessionKey>;
+  /** Sessions it has shown, and their main files: a source without any needs nothing probed. */
+  shown: Map<SessionKey, string>;
 }
 
 /**
@@ -73,7 +74,7 @@ export class Live {
       const roots = options.roots.filter((root) => root.source === source.name);
       if (roots.length === 0) return [];
       return [
-        { source, reader: source.open(roots, services), turn: Promise.resolve(), recheck: null, keys: new Set() },
+        { source, reader: source.open(roots, services), turn: Promise.resolve(), recheck: null, shown: new Map() },
       ];
     });
   }
@@ -132,6 +133,7 @@ export class Live {
     await this.scan(sink);
     void this.#files.settle();
     this.#watcher.add(this.#running.flatMap((one) => one.reader.watched()));
+    void this.#watcher.ready().then(() => this.#lookForRemoved());
     this.#probeLater();
   }
 
@@ -152,7 +154,7 @@ export class Live {
   }
 
   #needs(): Set<ProbeName> {
-    return new Set(this.#running.flatMap((one) => (one.keys.size > 0 ? one.source.probes : [])));
+    return new Set(this.#running.flatMap((one) => (one.shown.size > 0 ? one.source.probes : [])));
   }
 
   #seenNow(): Evidence {
@@ -178,6 +180,16 @@ export class Live {
         this.#watcher?.add(one.reader.watched());
       });
     }
+  }
+
+  /** No watcher tells of a file that went away before it was watched. */
+  async #lookForRemoved(): Promise<void> {
+    const removed: string[] = [];
+    for (const path of new Set(this.#running.flatMap((one) => [...one.shown.values()]))) {
+      if (this.#closed) return;
+      await lstat(path).catch(() => removed.push(path));
+    }
+    if (removed.length > 0) this.#changed(removed);
   }
 
   #probeLater(): void {
@@ -211,8 +223,8 @@ export class Live {
 
   #commit(one: Running, delta: Delta): void {
     if (this.#closed) return;
-    for (const snapshot of delta.changed) one.keys.add(snapshot.key);
-    for (const key of delta.removed) one.keys.delete(key);
+    for (const snapshot of delta.changed) one.shown.set(snapshot.key, snapshot.path);
+    for (const key of delta.removed) one.shown.delete(key);
     this.#sink?.commit(one.source.name, delta);
     if (one.recheck) clearTimeout(one.recheck);
     one.recheck = null;

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
 import { Poller, type PollTarget } from "./poller.ts";
@@ -34,6 +34,8 @@ const GATHER_MS = 40;
 /** A second look after a change, for writes that no event was sent for. */
 const BELT_MS = 120;
 const MISSING_MS = 2000;
+/** How far a file system's clock may lie behind ours, ms. */
+const CLOCK_SLACK_MS = 10;
 
 /**
  * Watches directories, never single files, and falls back to polling when the system's watches run out (design §2; knows
@@ -45,6 +47,10 @@ export class Watcher {
   readonly #missing = new Set<string>();
   readonly #gathered = new Set<string>();
   readonly #told = new Set<string>();
+  /** Directories that were asked for and not yet seen. */
+  readonly #starting = new Set<string>();
+  readonly #since = Date.now() - CLOCK_SLACK_MS;
+  #ready: Promise<void> = Promise.resolve();
   #chokidar: FSWatcher | null = null;
   #poller: Poller | null = null;
   #gather: NodeJS.Timeout | null = null;
@@ -66,6 +72,11 @@ export class Watcher {
       else this.#missing.add(target.path);
     }
     this.#lookForMissing();
+  }
+
+  /** Resolves when everything asked for so far is watched: what was removed before is not reported. */
+  ready(): Promise<void> {
+    return this.#ready;
   }
 
   facts(): WatcherFacts {
@@ -92,18 +103,27 @@ export class Watcher {
       return;
     }
     this.#chokidar ??= this.#newChokidar();
+    this.#starting.add(target.path);
     this.#chokidar.add(target.path);
   }
 
   #newChokidar(): FSWatcher {
     const watcher = watch([], {
-      ignoreInitial: true,
+      ignoreInitial: false,
       followSymlinks: false,
       ignorePermissionErrors: true,
       atomic: false,
       ignored: (path, stats) => this.#ignored(path, stats?.isFile() ?? false),
     });
-    watcher.on("all", (event, path) => {
+    this.#ready = new Promise((resolve) => watcher.once("ready", resolve));
+    let isReady = false;
+    watcher.once("ready", () => {
+      isReady = true;
+    });
+    watcher.on("all", (event, path, stats) => {
+      // What the first look finds was there already, unless it came while others were being looked at.
+      if (event === "addDir" && (this.#starting.delete(path) || !isReady)) return;
+      if (event === "add" && !isReady && !this.#isNew(stats)) return;
       if (event === "unlinkDir" && this.#targets.has(path)) {
         this.#missing.add(path);
         this.#lookForMissing();
@@ -122,6 +142,10 @@ export class Watcher {
     const depth = path.slice(target.path.length + 1).split("/").length - 1;
     if (isFile) return !target.matters(path);
     return depth > target.depth;
+  }
+
+  #isNew(stats: Stats | undefined): boolean {
+    return stats !== undefined && stats.ctimeMs >= this.#since;
   }
 
   #targetOf(path: string): WatchTarget | null {

@@ -40,3 +40,9 @@ export function cutCodePoints(text: string, most: number): string {
   const points = Array.from(text);
   return points.length <= most ? text : `${points.slice(0, Math.max(0, most - 1)).join("")}…`;
 }
+
+/** One cleaned line, null when nothing is left of it. */
+export function lineOrNull(text: string | null | undefined): string | null {
+  const line = cleanLine(text ?? "");
+  return line === "" ? null : line;
+}

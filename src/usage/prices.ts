@@ -155,3 +155,10 @@ export function sumPriced(requests: Iterable<ModelRequest>, prices: PriceBook | 
   const basis = priced === 0 ? null : priced < size ? "partial" : recorded === size ? "recorded" : "estimated";
   return { requests: size, ...tokens, cost: priced === 0 ? null : cost, costBasis: basis };
 }
+
+/** The two sums of a snapshot: all its requests, and those that no other session owns. */
+export function pricedUsage(requests: readonly ModelRequest[], prices: PriceBook | null): { usage: Usage; own: Usage } {
+  const usage = sumPriced(requests, prices);
+  const own = requests.filter((request) => request.copied !== true);
+  return { usage, own: own.length === requests.length ? usage : sumPriced(own, prices) };
+}

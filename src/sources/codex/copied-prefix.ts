@@ -1,6 +1,6 @@
+import { uuid7Time } from "../agents/uuid7.ts";
 import type { CodexEvent } from "./file.ts";
 import { eventsOf, metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
-import { uuid7Time } from "./uuid7.ts";
 
 /** How many of a file's events were copied from a parent, and which file they are the first events of. */
 export interface CopiedPrefix {

@@ -4,6 +4,7 @@ import { runSliced } from "../../files/fold.ts";
 import { openRegular } from "../../files/open.ts";
 import { publishNew } from "../../files/publish.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
+import { newUuid7 } from "../agents/uuid7.ts";
 import { linesForward } from "../jsonl/line-windows.ts";
 import { type Fields, objectField, parseRecord } from "../jsonl/record.ts";
 import type { ForkAbility, Forked, ForkPlan } from "../source.ts";
@@ -17,7 +18,6 @@ import { officialFork } from "./resume.ts";
 import { localDay, rolloutFileName } from "./rollout-name.ts";
 import { metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
 import { placeOfRef } from "./transcript.ts";
-import { newUuid7 } from "./uuid7.ts";
 
 export interface ForkServices {
   heldOf(key: SessionKey): HeldThread;

@@ -1,11 +1,12 @@
 import { absolutes, type Edit, lastEdited, noteEdits } from "../../session/edited-files.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
-import { blankSnapshot, type Damage, type Snapshot } from "../../session/snapshot.ts";
-import { cleanLine, titleLine } from "../../session/untrusted.ts";
-import { type PriceBook, sumPriced } from "../../usage/prices.ts";
+import { blankSnapshot, type Snapshot } from "../../session/snapshot.ts";
+import { cleanLine, lineOrNull, titleLine } from "../../session/untrusted.ts";
+import { type PriceBook, pricedUsage } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
-import type { Described } from "../by-process/board.ts";
 import { contextLimit } from "../by-process/context-limit.ts";
+import type { DescribedRequests } from "../by-process/described-sessions.ts";
+import { lineDamage } from "../jsonl/folded-lines.ts";
 import { isoTime } from "../jsonl/record.ts";
 import { type GeminiFile, type GeminiMessage, messagesOf } from "./file.ts";
 import { isUnique } from "./ids.ts";
@@ -25,22 +26,16 @@ export interface GeminiParts {
   prices: PriceBook | null;
 }
 
-export interface GeminiDescribed extends Described {
-  requests: ModelRequest[];
-}
-
 /** One chat as its files say (agents.md §5, design §4). */
-export function describe(parts: GeminiParts): GeminiDescribed {
+export function describe(parts: GeminiParts): DescribedRequests {
   const { candidate, prices, project } = parts;
   const { id, root, folded, place } = candidate;
   const file = folded.state;
   const active = messagesOf(file, file.active);
   const rewound = messagesOf(file, file.seen).filter((one) => one.rewound);
   const requests = requestsOf(parts);
-  const own = requests.filter((request) => request.copied !== true);
-  const usage = sumPriced(requests, prices);
   const prompts = active.filter((one) => one.prompt);
-  const firstPrompt = shown((prompts[0] ?? rewound.find((one) => one.prompt))?.text);
+  const firstPrompt = lineOrNull((prompts[0] ?? rewound.find((one) => one.prompt))?.text);
   const summary = titleLine(file.summary ?? "");
   const child = place.kind === "child" || file.kind === "subagent";
   const tail = tailOf(file);
@@ -64,17 +59,16 @@ export function describe(parts: GeminiParts): GeminiDescribed {
     createdAt: isoTime(file.startedAt),
     updatedAt: isoTime(updatedAt),
     messages: counts.human + counts.assistant,
-    usage,
-    own: own.length === requests.length ? usage : sumPriced(own, prices),
+    ...pricedUsage(requests, prices),
     context: contextOf(active, prices),
     parent: parentOf(parts),
     resume: child || cwd === null ? null : { argv: ["gemini", "--resume", id], cwd },
-    damage: damageOf(file),
+    damage: lineDamage(file),
     hidden: child,
     extra: {
       titleFrom: summary === "" ? (firstPrompt === null ? "id" : "first prompt") : "summary",
       firstPrompt,
-      lastPrompt: shown(prompts.at(-1)?.text),
+      lastPrompt: lineOrNull(prompts.at(-1)?.text),
       counts,
       abandoned: { human: rewound.filter((one) => one.prompt).length, assistant: countOf(rewound).assistant },
       forkOf: parts.origin,
@@ -92,11 +86,6 @@ export function describe(parts: GeminiParts): GeminiDescribed {
     store: null,
   };
   return { snapshot, tail, seat, archived: false, requests };
-}
-
-function shown(text: string | undefined): string | null {
-  const line = text === undefined ? "" : cleanLine(text);
-  return line === "" ? null : line;
 }
 
 function countOf(messages: readonly GeminiMessage[]): { human: number; assistant: number; toolCalls: number } {
@@ -158,12 +147,4 @@ function parentOf({ candidate, origin, keyOf }: GeminiParts): Snapshot["parent"]
   const of = place.kind === "child" ? place.parent : origin;
   const key = of === null ? null : keyOf(of);
   return key === null ? null : { key, relation: place.kind === "child" ? "subagent" : "fork" };
-}
-
-function damageOf(file: GeminiFile): Damage[] {
-  const damage: Damage[] = file.bad.lines.map((line) => ({ kind: "bad-line", bytes: null, line }));
-  const more = file.bad.count - file.bad.lines.length;
-  if (more > 0) damage.push({ kind: `bad-lines: ${more} more`, bytes: null, line: null });
-  if (file.torn > 0) damage.push({ kind: "torn-tail", bytes: file.torn, line: null });
-  return damage;
 }

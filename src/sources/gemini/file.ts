@@ -1,4 +1,4 @@
-import { type LineOrdinals, noLines } from "../jsonl/line-ordinals.ts";
+import { type FoldedLines, noFoldedLines } from "../jsonl/folded-lines.ts";
 
 /** A tool call of a reply: it is written only after it ran (agents.md §5.2). */
 export interface GeminiCall {
@@ -49,7 +49,7 @@ export interface GeminiMessage {
 }
 
 /** One chat file as far as it was read. Plain data. */
-export interface GeminiFile {
+export interface GeminiFile extends FoldedLines {
   id: string | null;
   kind: string | null;
   projectHash: string | null;
@@ -64,9 +64,6 @@ export interface GeminiFile {
   messages: Record<string, GeminiMessage>;
   /** What each rewind took away. */
   rewinds: string[][];
-  lines: LineOrdinals;
-  bad: { lines: number[]; count: number };
-  torn: number;
 }
 
 export function newGeminiFile(): GeminiFile {
@@ -81,9 +78,7 @@ export function newGeminiFile(): GeminiFile {
     seen: [],
     messages: {},
     rewinds: [],
-    lines: noLines(),
-    bad: { lines: [], count: 0 },
-    torn: 0,
+    ...noFoldedLines(),
   };
 }
 

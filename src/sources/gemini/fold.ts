@@ -1,11 +1,9 @@
 import type { ByteSource, FileFold } from "../../files/fold.ts";
-import { walkLines } from "../../files/lines.ts";
-import { countLine } from "../jsonl/line-ordinals.ts";
+import { foldLines } from "../jsonl/folded-lines.ts";
 import {
   type Fields,
   field,
   fieldsOf,
-  isBlankLine,
   listField,
   objectField,
   parseRecord,
@@ -17,7 +15,6 @@ import { isMessageId, SESSION_ID } from "./ids.ts";
 import { mergeMessage } from "./message.ts";
 
 const MOST_STRING = 4096;
-const MOST_BAD_LINES = 20;
 const MOST_REWINDS = 200;
 
 /** A chat file that is appended to (agents.md §5.2). */
@@ -53,27 +50,11 @@ export const geminiObjectFold: FileFold<GeminiFile> = {
 };
 
 export function* advanceLines(state: GeminiFile, bytes: ByteSource, from: number): Generator<void, number> {
-  state.torn = 0;
-  return yield* walkLines(bytes, from, {
-    line: (line, offset) => {
-      const fields = parseRecord(line, MOST_STRING)?.fields ?? null;
-      if (fields !== null) takeRecord(state, fields, offset);
-      else if (!isBlankLine(line)) noteBad(state);
-      countLine(state.lines, offset);
-    },
-    oversize: (offset) => {
-      noteBad(state);
-      countLine(state.lines, offset);
-    },
-    tail: (tail) => {
-      state.torn = isBlankLine(tail) ? 0 : tail.length;
-    },
+  return yield* foldLines(state, bytes, from, (line, offset) => {
+    const fields = parseRecord(line, MOST_STRING)?.fields ?? null;
+    if (fields !== null) takeRecord(state, fields, offset);
+    return fields !== null;
   });
-}
-
-function noteBad(state: GeminiFile): void {
-  state.bad.count += 1;
-  if (state.bad.lines.length < MOST_BAD_LINES) state.bad.lines.push(state.lines.lines + 1);
 }
 
 function takeRecord(state: GeminiFile, fields: Fields, offset: number): void {

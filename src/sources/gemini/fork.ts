@@ -6,8 +6,9 @@ import { openRegular } from "../../files/open.ts";
 import { publishNew } from "../../files/publish.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
+import { forkedFrom, forksByCopy } from "../agents/forks-by-copy.ts";
 import type { Live } from "../by-process/seats.ts";
-import type { ForkAbility, Forked, ForkPlan } from "../source.ts";
+import type { ForkAbility } from "../source.ts";
 import { type Cut, cutBefore } from "./cuts.ts";
 import { type GeminiFile, newGeminiFile } from "./file.ts";
 import { advanceLines } from "./fold.ts";
@@ -28,29 +29,20 @@ const MOST_DRAWS = 64;
  * eight characters of the id are no other chat's: Gemini's clean-up deletes by them (agents.md §8).
  */
 export function geminiForks(needs: ForkNeeds): ForkAbility {
-  const prepare = async (key: SessionKey, before: string | null) => {
-    const { snapshot, candidate, live } = needs.session(key);
-    const folded = await needs.fresh(candidate);
-    return { snapshot, candidate, folded, cut: cutOf(snapshot, folded, before, live) };
-  };
-  return {
-    async plan(key, before): Promise<ForkPlan> {
-      const { snapshot, folded, cut } = await prepare(key, before);
-      if (!cut.ok) return { allowed: false, reason: cut.reason };
-      return {
-        allowed: true,
-        says: [
-          `copies ${cut.ids.length} of ${folded.state.active.length} messages of ${folded.path}`,
-          `to a new chat in ${dirname(folded.path)}`,
-          `"${snapshot.title}" itself is not touched`,
-        ],
-        ask: null,
-        status: cut.over ? "idle" : "interrupted",
-      };
+  return forksByCopy({
+    async prepare(key, before) {
+      const { snapshot, candidate, live } = needs.session(key);
+      const folded = await needs.fresh(candidate);
+      const cut = cutOf(snapshot, folded, before, live);
+      return cut.ok ? { ok: true, copy: { snapshot, candidate, folded, cut } } : cut;
     },
-    async make(key, before): Promise<Forked> {
-      const { snapshot, candidate, folded, cut } = await prepare(key, before);
-      if (!cut.ok) throw new Error(`cannot fork: ${cut.reason}`);
+    says: ({ folded, cut }) => [
+      `copies ${cut.ids.length} of ${folded.state.active.length} messages of ${folded.path}`,
+      `to a new chat in ${dirname(folded.path)}`,
+    ],
+    titleOf: ({ snapshot }) => snapshot.title,
+    isOver: ({ cut }) => cut.over,
+    async write({ snapshot, candidate, folded, cut }) {
       const chats = dirname(folded.path);
       const id = await freshId(chats);
       const at = new Date(needs.now()).toISOString();
@@ -61,10 +53,10 @@ export function geminiForks(needs: ForkNeeds): ForkAbility {
         id,
         path,
         resume: snapshot.cwd === null ? null : { argv: ["gemini", "--resume", id], cwd: snapshot.cwd },
-        notes: [`forked from ${candidate.id}; files that the agent changed stay as they are now`],
+        notes: forkedFrom(candidate.id),
       };
     },
-  };
+  });
 }
 
 function cutOf(snapshot: Snapshot, folded: Folded<GeminiFile>, before: string | null, live: Live | null): Cut {

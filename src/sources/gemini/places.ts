@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
-import { listDirectory } from "../../files/list-directory.ts";
 import type { Problem } from "../../session/problem.ts";
+import { byModified, type Found, locateFiles } from "../agents/locate-files.ts";
 import { objectField } from "../jsonl/record.ts";
 import { readSmallJson, readSmallText } from "../jsonl/small-json.ts";
 import type { Root } from "../source.ts";
@@ -36,45 +35,12 @@ export function projectsFile(root: string): string {
   return join(dirname(root), "projects.json");
 }
 
-export interface Found {
-  path: string;
-  root: Root;
-  place: Place;
-  mtimeMs: number;
-}
-
 /** Every chat below a root, newest first. Looks at directories and times, reads no chat. */
-export async function locate(root: Root): Promise<{ found: Found[]; problems: Problem[] }> {
-  const found: Found[] = [];
-  const problems: Problem[] = [];
-  const walk = async (path: string, depth: number): Promise<void> => {
-    const listing = await listDirectory(path);
-    if (!listing.ok) {
-      if (listing.kind !== "gone" || (depth === 0 && root.explicit)) {
-        problems.push({ source: root.source, path, kind: listing.kind, message: `${path}: ${listing.message}` });
-      }
-      return;
-    }
-    for (const entry of listing.entries) {
-      const at = join(path, entry.name);
-      if (entry.isDirectory()) {
-        const goesOn =
-          depth === 0 || (depth === 1 && entry.name === "chats") || (depth === 2 && SESSION_ID.test(entry.name));
-        if (goesOn) await walk(at, depth + 1);
-        continue;
-      }
-      const place = placeOf(root.path, at);
-      if (place === null) continue;
-      const mtimeMs = await stat(at).then(
-        (stats) => stats.mtimeMs,
-        () => 0,
-      );
-      found.push({ path: at, root, place, mtimeMs });
-    }
-  };
-  await walk(root.path, 0);
-  found.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1));
-  return { found, problems };
+export async function locate(root: Root): Promise<{ found: Found<Place>[]; problems: Problem[] }> {
+  const descends = (name: string, depth: number) =>
+    depth === 0 || (depth === 1 && name === "chats") || (depth === 2 && SESSION_ID.test(name));
+  const { found, problems } = await locateFiles(root, (path) => placeOf(root.path, path), descends);
+  return { found: found.sort(byModified), problems };
 }
 
 /** Which directory a project's folder stands for. Folders of older versions only tell a hash of it (agents.md §5.1). */

@@ -1,6 +1,4 @@
 import { basename, dirname } from "node:path";
-import { isDeepStrictEqual } from "node:util";
-import type { Folded } from "../../files/fold.ts";
 import { now } from "../../probe/clock.ts";
 import type { Evidence } from "../../probe/evidence.ts";
 import type { Document } from "../../session/document.ts";
@@ -10,12 +8,14 @@ import type { Snapshot } from "../../session/snapshot.ts";
 import { loadPrices, type PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
 import { usageDocument } from "../../usage/usage-document.ts";
-import { Board } from "../by-process/board.ts";
+import { startedDocument } from "../agents/document-blocks.ts";
+import { SourceFiles } from "../agents/source-files.ts";
+import { ToldProblems } from "../agents/told.ts";
+import { type DescribedRequests, DescribedSessions } from "../by-process/described-sessions.ts";
 import type { Live } from "../by-process/seats.ts";
 import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
-import { describe, type GeminiDescribed } from "./describe.ts";
-import { branchesDocument, infoDocument, teamDocument } from "./documents.ts";
-import type { GeminiFile } from "./file.ts";
+import { describe } from "./describe.ts";
+import { branchesDocument, infoDocument } from "./documents.ts";
 import { geminiFold, geminiObjectFold } from "./fold.ts";
 import { geminiForks } from "./fork.ts";
 import { locate, ProjectPaths, placeOf, projectsFile } from "./places.ts";
@@ -32,12 +32,11 @@ export class GeminiReader implements SourceReader {
   readonly #roots: readonly Root[];
   readonly #services: Services;
   readonly #sessions = new GeminiSessions();
-  readonly #board: Board;
-  readonly #described = new Map<string, GeminiDescribed>();
+  readonly #described: DescribedSessions<DescribedRequests>;
+  readonly #files: SourceFiles;
   readonly #projects: Map<string, ProjectPaths>;
-  readonly #unreadable = new Map<string, Problem>();
+  readonly #problems = new ToldProblems();
   #listing: Problem[] = [];
-  #problems: Problem[] = [];
   #prices: PriceBook | null = null;
   readonly fork: ForkAbility;
 
@@ -45,7 +44,8 @@ export class GeminiReader implements SourceReader {
     this.#roots = roots;
     this.#services = services;
     this.#projects = new Map(roots.map((root) => [root.path, new ProjectPaths(root.path)]));
-    this.#board = new Board({
+    this.#files = new SourceFiles(NAME, services.files);
+    this.#described = new DescribedSessions({
       program: geminiProgram,
       services,
       can: ({ snapshot }, live) => {
@@ -55,7 +55,7 @@ export class GeminiReader implements SourceReader {
     });
     this.fork = geminiForks({
       session: (key) => this.#must(key),
-      fresh: (candidate) => this.#fresh(candidate),
+      fresh: ({ folded: { path } }) => this.#files.fresh(foldOf(path), path),
       now: () => now(services.env),
     });
   }
@@ -86,7 +86,7 @@ export class GeminiReader implements SourceReader {
       yield this.#delta(dirty, evidence);
       dirty.clear();
     }
-    yield { ...this.#delta(dirty, evidence), problems: this.#problems };
+    yield { ...this.#delta(dirty, evidence), problems: this.#problems.all };
   }
 
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
@@ -110,8 +110,8 @@ export class GeminiReader implements SourceReader {
 
   views(key: SessionKey): ViewName[] {
     const views: ViewName[] = ["timeline", "context", "branches", "usage"];
-    const held = this.#board.get(key);
-    if (held !== null && this.#sessions.childrenOf(held.shown.id).length > 0) views.push("team");
+    const shown = this.#described.shownAs(key);
+    if (shown !== null && this.#childIds(shown.id).length > 0) views.push("team");
     return [...views, "info"];
   }
 
@@ -130,9 +130,12 @@ export class GeminiReader implements SourceReader {
       case "branches":
         return branchesDocument(candidate.folded.state, snapshot);
       case "usage":
-        return usageDocument(snapshot, this.#described.get(candidate.id)?.requests ?? [], await loadPrices());
+        return usageDocument(snapshot, this.#described.requests(candidate.id), await loadPrices());
       case "team":
-        return teamDocument(this.#sessions.childrenOf(candidate.id).flatMap((one) => this.#shown(one.id) ?? []));
+        return startedDocument(
+          "chat",
+          this.#childIds(candidate.id).flatMap((id) => this.#described.shown(id) ?? []),
+        );
       case "info":
         return infoDocument(snapshot, candidate, this.#sessions.candidates(candidate.id));
       default:
@@ -142,12 +145,7 @@ export class GeminiReader implements SourceReader {
 
   async requests(key: SessionKey): Promise<ModelRequest[]> {
     const { candidate } = this.#must(key);
-    const own = this.#described.get(candidate.id)?.requests ?? [];
-    const children = this.#sessions.childrenOf(candidate.id).flatMap((one) => {
-      const by = this.#shown(one.id)?.title ?? one.id;
-      return (this.#described.get(one.id)?.requests ?? []).map((request) => ({ ...request, by }));
-    });
-    return [...own, ...children];
+    return this.#described.requests(candidate.id, this.#childIds(candidate.id));
   }
 
   async resume(key: SessionKey): ReturnType<SourceReader["resume"]> {
@@ -161,27 +159,18 @@ export class GeminiReader implements SourceReader {
   }
 
   async close(): Promise<void> {
-    this.#board.clear();
     this.#described.clear();
   }
 
-  #shown(id: string): Snapshot | null {
-    const key = this.#described.get(id)?.snapshot.key;
-    return key === undefined ? null : (this.#board.get(key)?.shown ?? null);
+  #childIds(id: string): string[] {
+    return this.#sessions.childrenOf(id).map((one) => one.id);
   }
 
   #must(key: SessionKey): { candidate: Candidate; snapshot: Snapshot; live: Live | null } {
-    const held = this.#board.get(key);
-    const candidate = held === null ? undefined : this.#sessions.candidates(held.shown.id)[0];
-    if (held === null || candidate === undefined) throw new Error(`there is no session ${key}`);
-    return { candidate, snapshot: held.shown, live: held.live };
-  }
-
-  async #fresh(candidate: Candidate): Promise<Folded<GeminiFile>> {
-    const { path } = candidate.folded;
-    const result = await this.#services.files.advance(foldOf(path), path);
-    if (!result.ok) throw new Error(`${path}: ${result.message}`);
-    return result.folded;
+    const { snapshot, live } = this.#described.must(key);
+    const candidate = this.#sessions.candidates(snapshot.id)[0];
+    if (candidate === undefined) throw new Error(`there is no session ${key}`);
+    return { candidate, snapshot, live };
   }
 
   #project(root: Root, project: string, hash: string | null): { path: string; from: string } | null {
@@ -193,37 +182,14 @@ export class GeminiReader implements SourceReader {
     const root = this.#roots.find((one) => placeOf(one.path, path) !== null);
     const place = root === undefined ? null : placeOf(root.path, path);
     if (root === undefined || place === null || place.kind === "project-root") return new Set();
-    const result = await this.#services.files.advance(foldOf(path), path);
-    this.#unreadable.delete(path);
-    if (result.ok) return this.#sessions.take(root, place, result.folded);
-    if (result.kind !== "gone") {
-      this.#unreadable.set(path, { source: NAME, path, kind: result.kind, message: `${path}: ${result.message}` });
-    }
-    this.#services.files.forget(path);
-    return this.#sessions.drop(path);
+    const folded = await this.#files.read(foldOf(path), path);
+    return folded === null ? this.#sessions.drop(path) : this.#sessions.take(root, place, folded);
   }
 
   #delta(dirty: ReadonlySet<string>, evidence: Evidence): Delta {
-    const gone: SessionKey[] = [];
-    const changed: GeminiDescribed[] = [];
-    for (const id of this.#affected(dirty, evidence)) {
-      const before = this.#described.get(id);
-      const [candidate, ...twins] = this.#sessions.candidates(id);
-      if (candidate === undefined) {
-        this.#described.delete(id);
-        if (before !== undefined) gone.push(before.snapshot.key);
-        continue;
-      }
-      const described = this.#describe(candidate, twins);
-      if (before !== undefined && before.snapshot.key !== described.snapshot.key) gone.push(before.snapshot.key);
-      this.#described.set(id, described);
-      changed.push(described);
-    }
-    const update = this.#board.update(changed, gone, evidence);
-    const problems = [...this.#listing, ...this.#unreadable.values(), ...this.#sessions.problems()];
-    const same = isDeepStrictEqual(problems, this.#problems);
-    this.#problems = problems;
-    return { ...update, problems: same ? null : problems, recheckAt: null };
+    const update = this.#described.update(this.#affected(dirty, evidence), (id) => this.#describe(id), evidence);
+    const problems = [...this.#listing, ...this.#files.problems(), ...this.#sessions.problems()];
+    return { ...update, problems: this.#problems.news(problems), recheckAt: null };
   }
 
   /** What changed, its sub-agents, and chats whose folder a process shows to be a directory's hash. */
@@ -232,7 +198,7 @@ export class GeminiReader implements SourceReader {
     for (const { id, place } of this.#sessions.all()) {
       if (place.kind === "child" && dirty.has(place.parent)) affected.add(id);
     }
-    const unknown = [...this.#described.values()].filter((one) => one.snapshot.cwd === null);
+    const unknown = [...this.#described.all()].filter((one) => one.snapshot.cwd === null);
     if (unknown.length === 0 && dirty.size === 0) return affected;
     for (const { cwd } of evidence.processes?.all ?? []) {
       if (cwd === null) continue;
@@ -243,7 +209,9 @@ export class GeminiReader implements SourceReader {
     return affected;
   }
 
-  #describe(candidate: Candidate, twins: readonly Candidate[]): GeminiDescribed {
+  #describe(id: string): DescribedRequests | null {
+    const [candidate, ...twins] = this.#sessions.candidates(id);
+    if (candidate === undefined) return null;
     const { root, place, folded } = candidate;
     return describe({
       candidate,
@@ -251,9 +219,9 @@ export class GeminiReader implements SourceReader {
       project: this.#project(root, place.project, folded.state.projectHash),
       origin: place.kind === "child" ? null : this.#sessions.originOf(candidate),
       ownerOf: (message) => this.#sessions.ownerOf(message),
-      keyOf: (id) => {
-        const there = this.#sessions.candidates(id)[0];
-        return there === undefined ? null : sessionKey(NAME, there.root.index, id);
+      keyOf: (other) => {
+        const there = this.#sessions.candidates(other)[0];
+        return there === undefined ? null : sessionKey(NAME, there.root.index, other);
       },
       prices: this.#prices,
     });

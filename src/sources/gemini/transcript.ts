@@ -1,5 +1,6 @@
 import type { Advanced, Folded } from "../../files/fold.ts";
 import type { Entry } from "../../session/entry.ts";
+import { EntryCache } from "../entry-cache.ts";
 import { numberedItems } from "../jsonl/numbered-items.ts";
 import { NoSuchEntry, pageOf } from "../jsonl/pages.ts";
 import type { Page, PageRequest, Transcript } from "../source.ts";
@@ -10,7 +11,6 @@ import { ChatRecords } from "./records.ts";
 
 /** Text is cut no shorter than this while parsing, so that small fields are never touched. */
 const LEAST_STRING = 4096;
-const MOST_CACHED = 8000;
 
 export interface TranscriptSource {
   path: string;
@@ -34,7 +34,7 @@ interface Facts {
  */
 export class GeminiTranscript implements Transcript {
   readonly #source: TranscriptSource;
-  readonly #cache = new Map<string, Entry[]>();
+  readonly #cache = new EntryCache();
   #facts: Facts | null = null;
 
   constructor(source: TranscriptSource) {
@@ -102,14 +102,11 @@ export class GeminiTranscript implements Transcript {
     const written = folded.path.endsWith(".jsonl") ? "" : `${folded.size}:${folded.mtimeMs}`;
     const spots = [known.at, known.tokensAt, known.callsAt, written];
     const key = JSON.stringify([folded.ino, id, spots, flags, textLimit ?? null]);
-    const cached = this.#cache.get(key);
-    if (cached !== undefined) return cached.slice();
-    const found = records.message(id);
-    if (found === null) return [];
-    const made = entriesOf(found.message, found.record, { ...flags, answered: facts.answered }, textLimit);
-    if (this.#cache.size >= MOST_CACHED) this.#cache.clear();
-    this.#cache.set(key, made);
-    return made.slice();
+    return this.#cache.entries(key, () => {
+      const found = records.message(id);
+      if (found === null) return null;
+      return entriesOf(found.message, found.record, { ...flags, answered: facts.answered }, textLimit);
+    });
   }
 }
 

@@ -1,11 +1,12 @@
 import { lastEdited } from "../../session/edited-files.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
-import { blankSnapshot, type Damage, type Snapshot } from "../../session/snapshot.ts";
-import { cleanLine, titleLine } from "../../session/untrusted.ts";
-import { type PriceBook, sumPriced } from "../../usage/prices.ts";
+import { blankSnapshot, type Snapshot } from "../../session/snapshot.ts";
+import { cleanLine, lineOrNull, titleLine } from "../../session/untrusted.ts";
+import { type PriceBook, pricedUsage } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
-import type { Described } from "../by-process/board.ts";
 import { contextLimit } from "../by-process/context-limit.ts";
+import type { DescribedRequests } from "../by-process/described-sessions.ts";
+import { lineDamage } from "../jsonl/folded-lines.ts";
 import { isoTime } from "../jsonl/record.ts";
 import type { PiFile } from "./file.ts";
 import { nameAt } from "./names.ts";
@@ -29,22 +30,16 @@ export interface PiFacts {
   prices: PriceBook | null;
 }
 
-export interface PiDescribed extends Described {
-  requests: ModelRequest[];
-}
-
 /** One session of pi as its file says (agents.md §3, design §4). */
-export function describe(facts: PiFacts): PiDescribed {
+export function describe(facts: PiFacts): DescribedRequests {
   const { candidate, origin, starter, prices } = facts;
   const { header, root, folded } = candidate;
   const file = folded.state;
   const { active, abandoned } = branchCounts(file);
   const requests = file.requests.map((request) => modelRequest(facts, request));
-  const own = requests.filter((request) => request.copied !== true);
-  const usage = sumPriced(requests, prices);
   const on = new Set(activePath(file));
   const prompts = file.prompts.filter((prompt) => on.has(prompt.row));
-  const firstPrompt = shown(file.prompts[0]?.text);
+  const firstPrompt = lineOrNull(file.prompts[0]?.text);
   const name = file.name === null ? "" : titleLine(file.name);
   const tail = tailOf(file);
   const updatedAt = file.updatedAt ?? header.startedAt ?? folded.mtimeMs;
@@ -60,17 +55,16 @@ export function describe(facts: PiFacts): PiDescribed {
     createdAt: isoTime(header.startedAt),
     updatedAt: isoTime(updatedAt),
     messages: active.human + active.assistant,
-    usage,
-    own: own.length === requests.length ? usage : sumPriced(own, prices),
+    ...pricedUsage(requests, prices),
     context: contextOf(file, prices, isoTime(updatedAt)),
     parent: parentOf(facts),
     resume: { argv: ["pi", "--session", folded.path], cwd: header.cwd },
-    damage: damageOf(file),
+    damage: lineDamage(file),
     hidden: facts.child,
     extra: {
       titleFrom: name === "" ? (firstPrompt === null ? "id" : "first prompt") : "session_info",
       firstPrompt,
-      lastPrompt: shown(prompts.at(-1)?.text),
+      lastPrompt: lineOrNull(prompts.at(-1)?.text),
       counts: { human: active.human, assistant: active.assistant, toolCalls: active.toolCalls },
       abandoned: { human: abandoned.human, assistant: abandoned.assistant },
       compactions: active.compactions,
@@ -92,11 +86,6 @@ export function describe(facts: PiFacts): PiDescribed {
     store: null,
   };
   return { snapshot, tail, seat, archived: false, requests };
-}
-
-function shown(text: string | undefined): string | null {
-  const line = text === undefined ? "" : cleanLine(text);
-  return line === "" ? null : line;
 }
 
 function modelRequest({ candidate, owners }: PiFacts, request: PiFile["requests"][number]): ModelRequest {
@@ -128,12 +117,4 @@ function contextOf(file: PiFile, prices: PriceBook | null, time: string | null):
 function parentOf({ origin, child, starter, keyOf }: PiFacts): Snapshot["parent"] {
   if (child) return starter === null ? null : { key: keyOf(starter), relation: "subagent" };
   return origin?.known === true ? { key: keyOf(origin.id), relation: "fork" } : null;
-}
-
-function damageOf(file: PiFile): Damage[] {
-  const damage: Damage[] = file.bad.lines.map((line) => ({ kind: "bad-line", bytes: null, line }));
-  const more = file.bad.count - file.bad.lines.length;
-  if (more > 0) damage.push({ kind: `bad-lines: ${more} more`, bytes: null, line: null });
-  if (file.torn > 0) damage.push({ kind: "torn-tail", bytes: file.torn, line: null });
-  return damage;
 }

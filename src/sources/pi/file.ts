@@ -1,5 +1,5 @@
 import type { Edit } from "../../session/edited-files.ts";
-import { type LineOrdinals, noLines } from "../jsonl/line-ordinals.ts";
+import { type FoldedLines, noFoldedLines } from "../jsonl/folded-lines.ts";
 
 /** What an entry is, as bits of `PiFile.kinds`; the calls it makes are counted above `CALLS`. */
 export const ROW = {
@@ -60,10 +60,9 @@ interface PiCall {
 }
 
 /** A session file as far as it was read. Plain data; rows are numbered in file order. */
-export interface PiFile {
+export interface PiFile extends FoldedLines {
   /** null until the first line was read, and for good when that is no header: then it is no session. */
   header: PiHeader | null;
-  lines: LineOrdinals;
   rows: Record<string, number>;
   ids: string[];
   parents: number[];
@@ -93,14 +92,11 @@ export interface PiFile {
   /** Models of replies and usage entries in order of first use. */
   used: string[];
   updatedAt: number | null;
-  bad: { lines: number[]; count: number };
-  torn: number;
 }
 
 export function newPiFile(): PiFile {
   return {
     header: null,
-    lines: noLines(),
     rows: {},
     ids: [],
     parents: [],
@@ -123,8 +119,7 @@ export function newPiFile(): PiFile {
     name: null,
     used: [],
     updatedAt: null,
-    bad: { lines: [], count: 0 },
-    torn: 0,
+    ...noFoldedLines(),
   };
 }
 

@@ -1,7 +1,6 @@
 import type { ByteSource, FileFold } from "../../files/fold.ts";
-import { walkLines } from "../../files/lines.ts";
-import { countLine } from "../jsonl/line-ordinals.ts";
-import { type Fields, field, isBlankLine, numberField, parseRecord, textField, timeField } from "../jsonl/record.ts";
+import { foldLines } from "../jsonl/folded-lines.ts";
+import { type Fields, field, numberField, parseRecord, textField, timeField } from "../jsonl/record.ts";
 import { newPiFile, type PiFile, ROW } from "./file.ts";
 import { isEntryId, madeUpId, SESSION_ID } from "./ids.ts";
 import { takeMessage } from "./message-fold.ts";
@@ -9,7 +8,6 @@ import { nameIndex } from "./names.ts";
 import { takeUsage } from "./usage-fold.ts";
 
 const MOST_STRING = 4096;
-const MOST_BAD_LINES = 20;
 
 /** One session file of pi (agents.md §3.2). */
 export const piFold: FileFold<PiFile> = {
@@ -22,34 +20,15 @@ export const piFold: FileFold<PiFile> = {
 };
 
 export function* advancePi(state: PiFile, bytes: ByteSource, from: number): Generator<void, number> {
-  state.torn = 0;
-  return yield* walkLines(bytes, from, {
-    line: (line, offset) => takeLine(state, line, offset),
-    oversize: (offset) => {
-      noteBad(state);
-      countLine(state.lines, offset);
-    },
-    tail: (tail) => {
-      state.torn = isBlankLine(tail) ? 0 : tail.length;
-    },
-  });
-}
-
-function noteBad(state: PiFile): void {
-  state.bad.count += 1;
-  if (state.bad.lines.length < MOST_BAD_LINES) state.bad.lines.push(state.lines.lines + 1);
-}
-
-function takeLine(state: PiFile, line: Buffer, offset: number): void {
-  const first = state.lines.lines === 0;
-  // Of a file that does not begin with a header nothing is kept: it is another program's (agents.md §3.1).
-  if (first || state.header !== null) {
+  return yield* foldLines(state, bytes, from, (line, offset) => {
+    const first = state.ordinals.lines === 0;
+    // Of a file that does not begin with a header nothing is kept: it is another program's (agents.md §3.1).
+    if (!first && state.header === null) return true;
     const fields = parseRecord(line, MOST_STRING)?.fields ?? null;
     if (first) state.header = headerOf(fields);
     else if (fields !== null) takeEntry(state, fields, offset);
-    else if (!isBlankLine(line)) noteBad(state);
-  }
-  countLine(state.lines, offset);
+    return first || fields !== null;
+  });
 }
 
 function headerOf(fields: Fields | null): PiFile["header"] {

@@ -1,14 +1,15 @@
-import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import { type Folded, runSliced } from "../../files/fold.ts";
 import { type OpenFile, openRegular } from "../../files/open.ts";
 import { publishNew } from "../../files/publish.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
+import { forkedFrom, forksByCopy } from "../agents/forks-by-copy.ts";
+import { newUuid7 } from "../agents/uuid7.ts";
 import type { Live } from "../by-process/seats.ts";
 import { lineAt } from "../jsonl/line-windows.ts";
 import { parseRecord } from "../jsonl/record.ts";
-import type { ForkAbility, Forked, ForkPlan } from "../source.ts";
+import type { ForkAbility } from "../source.ts";
 import { type Cut, cutBefore } from "./cuts.ts";
 import { newPiFile, type PiFile } from "./file.ts";
 import { advancePi } from "./fold.ts";
@@ -32,31 +33,22 @@ function officialFork(path: string): string {
  * resuming such files with the program (agents.md §8). pi lists it at once.
  */
 export function piForks(needs: ForkNeeds): ForkAbility {
-  const prepare = async (key: SessionKey, before: string | null) => {
-    const { snapshot, candidate, live } = needs.session(key);
-    const folded = await needs.fresh(candidate);
-    return { snapshot, candidate, folded, cut: cutOf(folded, before, live) };
-  };
-  return {
-    async plan(key, before): Promise<ForkPlan> {
-      const { snapshot, folded, cut } = await prepare(key, before);
-      if (!cut.ok) return { allowed: false, reason: cut.reason };
-      return {
-        allowed: true,
-        says: [
-          `copies ${cut.path.length} of ${folded.state.ids.length} entries of ${folded.path}`,
-          `to a new session in ${dirname(folded.path)}`,
-          `"${snapshot.title}" itself is not touched`,
-        ],
-        ask: null,
-        status: cut.over ? "idle" : "interrupted",
-      };
+  return forksByCopy({
+    async prepare(key, before) {
+      const { snapshot, candidate, live } = needs.session(key);
+      const folded = await needs.fresh(candidate);
+      const cut = cutOf(folded, before, live);
+      return cut.ok ? { ok: true, copy: { snapshot, candidate, folded, cut } } : cut;
     },
-    async make(key, before): Promise<Forked> {
-      const { candidate, folded, cut } = await prepare(key, before);
-      if (!cut.ok) throw new Error(`cannot fork: ${cut.reason}`);
+    says: ({ folded, cut }) => [
+      `copies ${cut.path.length} of ${folded.state.ids.length} entries of ${folded.path}`,
+      `to a new session in ${dirname(folded.path)}`,
+    ],
+    titleOf: ({ snapshot }) => snapshot.title,
+    isOver: ({ cut }) => cut.over,
+    async write({ candidate, folded, cut }) {
       const at = needs.now();
-      const id = uuid7(at);
+      const id = newUuid7(at);
       const time = new Date(at).toISOString();
       const path = join(dirname(folded.path), `${time.replace(/[:.]/gu, "-")}_${id}.jsonl`);
       await writeCopy(folded, cut.path, path, { id, time });
@@ -65,10 +57,10 @@ export function piForks(needs: ForkNeeds): ForkAbility {
         id,
         path,
         resume: { argv: ["pi", "--session", path], cwd: candidate.header.cwd },
-        notes: [`forked from ${candidate.header.id}; files that the agent changed stay as they are now`],
+        notes: forkedFrom(candidate.header.id),
       };
     },
-  };
+  });
 }
 
 function cutOf(folded: Folded<PiFile>, before: string | null, live: Live | null): Cut {
@@ -139,14 +131,4 @@ async function verifyCopy(path: string, id: string, from: PiFile, rows: readonly
     rows.every((row, at) => state.ids[at] === from.ids[row]) &&
     activePath(state).length === rows.length;
   if (!whole) throw new Error("the copy is not whole: nothing was made");
-}
-
-/** pi's own kind of id: a UUID, version 7 (agents.md §3.1). */
-function uuid7(ms: number): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(ms, 0, 6);
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = bytes.toString("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

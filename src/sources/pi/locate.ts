@@ -1,8 +1,7 @@
-import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve, sep } from "node:path";
-import { listDirectory } from "../../files/list-directory.ts";
 import type { Problem } from "../../session/problem.ts";
+import { byModified, type Found, locateFiles } from "../agents/locate-files.ts";
 import { textField } from "../jsonl/record.ts";
 import { readSmallJson } from "../jsonl/small-json.ts";
 import type { Root } from "../source.ts";
@@ -38,38 +37,10 @@ export function isBelowSession(root: string, path: string): boolean {
   return path.slice(root.length + 1).split(sep).length > 2;
 }
 
-export interface Found {
-  path: string;
-  root: Root;
-  mtimeMs: number;
-}
-
 /** Every `.jsonl` below a root, newest first. Looks at directories and times, reads no file. */
-export async function locate(root: Root): Promise<{ found: Found[]; problems: Problem[] }> {
-  const found: Found[] = [];
-  const problems: Problem[] = [];
-  const walk = async (path: string, depth: number): Promise<void> => {
-    const listing = await listDirectory(path);
-    if (!listing.ok) {
-      if (listing.kind !== "gone" || (path === root.path && root.explicit)) {
-        problems.push({ source: root.source, path, kind: listing.kind, message: `${path}: ${listing.message}` });
-      }
-      return;
-    }
-    for (const entry of listing.entries) {
-      const at = join(path, entry.name);
-      if (entry.isDirectory()) {
-        if (depth + 1 < MOST_DEPTH && !entry.name.startsWith(".")) await walk(at, depth + 1);
-      } else if (isCandidate(root.path, at)) {
-        const mtimeMs = await stat(at).then(
-          (stats) => stats.mtimeMs,
-          () => 0,
-        );
-        found.push({ path: at, root, mtimeMs });
-      }
-    }
-  };
-  await walk(root.path, 0);
-  found.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1));
-  return { found, problems };
+export async function locate(root: Root): Promise<{ found: Found<"candidate">[]; problems: Problem[] }> {
+  const placeOf = (path: string) => (isCandidate(root.path, path) ? "candidate" : null);
+  const descends = (name: string, depth: number) => depth + 1 < MOST_DEPTH && !name.startsWith(".");
+  const { found, problems } = await locateFiles(root, placeOf, descends);
+  return { found: found.sort(byModified), problems };
 }

@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
-import type { Folded } from "../../files/fold.ts";
 import { now } from "../../probe/clock.ts";
 import type { Evidence } from "../../probe/evidence.ts";
 import type { Document } from "../../session/document.ts";
@@ -9,12 +7,14 @@ import type { Snapshot } from "../../session/snapshot.ts";
 import { loadPrices, type PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
 import { usageDocument } from "../../usage/usage-document.ts";
-import { Board } from "../by-process/board.ts";
+import { startedDocument } from "../agents/document-blocks.ts";
+import { SourceFiles } from "../agents/source-files.ts";
+import { ToldProblems } from "../agents/told.ts";
+import { type DescribedRequests, DescribedSessions } from "../by-process/described-sessions.ts";
 import type { Live } from "../by-process/seats.ts";
 import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
-import { describe, type PiDescribed } from "./describe.ts";
-import { branchesDocument, infoDocument, teamDocument } from "./documents.ts";
-import type { PiFile } from "./file.ts";
+import { describe } from "./describe.ts";
+import { branchesDocument, infoDocument } from "./documents.ts";
 import { piFold } from "./fold.ts";
 import { piForks } from "./fork.ts";
 import { isCandidate, locate, MOST_DEPTH } from "./locate.ts";
@@ -32,29 +32,26 @@ export class PiReader implements SourceReader {
   readonly #roots: readonly Root[];
   readonly #services: Services;
   readonly #sessions = new PiSessions();
-  readonly #board: Board;
-  readonly #described = new Map<string, PiDescribed>();
+  readonly #described: DescribedSessions<DescribedRequests>;
+  readonly #files: SourceFiles;
   readonly #families = new Map<string, string>();
-  readonly #unreadable = new Map<string, Problem>();
+  readonly #problems = new ToldProblems();
   #listing: Problem[] = [];
-  #problems: Problem[] = [];
   #prices: PriceBook | null = null;
   readonly fork: ForkAbility;
 
   constructor(roots: readonly Root[], services: Services) {
     this.#roots = roots;
     this.#services = services;
-    this.#board = new Board({
+    this.#files = new SourceFiles(NAME, services.files);
+    this.#described = new DescribedSessions({
       program: piProgram,
       services,
       can: (_, live) => (live !== null && !live.guess ? [] : ["fork", "revert", "resume"]),
     });
     this.fork = piForks({
-      session: (key) => {
-        const { candidate, snapshot, live } = this.#must(key);
-        return { candidate, snapshot, live };
-      },
-      fresh: (candidate) => this.#fresh(candidate),
+      session: (key) => this.#must(key),
+      fresh: (candidate) => this.#files.fresh(piFold, candidate.folded.path),
       now: () => now(services.env),
     });
   }
@@ -82,7 +79,7 @@ export class PiReader implements SourceReader {
       yield this.#delta(dirty, evidence);
       dirty.clear();
     }
-    yield { ...this.#delta(dirty, evidence), problems: this.#problems };
+    yield { ...this.#delta(dirty, evidence), problems: this.#problems.all };
   }
 
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
@@ -92,14 +89,13 @@ export class PiReader implements SourceReader {
   }
 
   tick(evidence: Evidence): Delta {
-    const { changed, removed } = this.#board.update([], [], evidence);
-    return { changed, removed, problems: null, recheckAt: null };
+    return { ...this.#described.look(evidence), problems: null, recheckAt: null };
   }
 
   views(key: SessionKey): ViewName[] {
     const views: ViewName[] = ["timeline", "context", "branches", "usage"];
-    const held = this.#board.get(key);
-    if (held !== null && this.#sessions.childrenOf(held.shown.id).length > 0) views.push("team");
+    const shown = this.#described.shownAs(key);
+    if (shown !== null && this.#childIds(shown.id).length > 0) views.push("team");
     return [...views, "info"];
   }
 
@@ -124,9 +120,12 @@ export class PiReader implements SourceReader {
       case "branches":
         return branchesDocument(candidate.folded.state);
       case "usage":
-        return usageDocument(snapshot, this.#described.get(id)?.requests ?? [], await loadPrices());
+        return usageDocument(snapshot, this.#described.requests(id), await loadPrices());
       case "team":
-        return teamDocument(this.#childSnapshots(id));
+        return startedDocument(
+          "session",
+          this.#childIds(id).flatMap((child) => this.#described.shown(child) ?? []),
+        );
       case "info":
         return infoDocument(snapshot, candidate, this.#sessions.candidates(id));
       default:
@@ -136,9 +135,7 @@ export class PiReader implements SourceReader {
 
   async requests(key: SessionKey): Promise<ModelRequest[]> {
     const { id } = this.#must(key).candidate.header;
-    const own = this.#described.get(id)?.requests ?? [];
-    const children = this.#sessions.childrenOf(id).map((one) => one.header.id);
-    return [...own, ...children.flatMap((child) => this.#requestsBy(child))];
+    return this.#described.requests(id, this.#childIds(id));
   }
 
   async resume(key: SessionKey): ReturnType<SourceReader["resume"]> {
@@ -151,72 +148,32 @@ export class PiReader implements SourceReader {
   }
 
   async close(): Promise<void> {
-    this.#board.clear();
     this.#described.clear();
   }
 
-  #requestsBy(id: string): ModelRequest[] {
-    const described = this.#described.get(id);
-    return (described?.requests ?? []).map((one) => ({ ...one, by: described?.snapshot.title ?? id }));
-  }
-
-  #childSnapshots(id: string): Snapshot[] {
-    return this.#sessions.childrenOf(id).flatMap((one) => {
-      const held = this.#board.get(sessionKey(NAME, one.root.index, one.header.id));
-      return held === null ? [] : [held.shown];
-    });
+  #childIds(id: string): string[] {
+    return this.#sessions.childrenOf(id).map((one) => one.header.id);
   }
 
   #must(key: SessionKey): { candidate: Candidate; snapshot: Snapshot; live: Live | null } {
-    const held = this.#board.get(key);
-    const candidate = held === null ? undefined : this.#sessions.candidates(held.shown.id)[0];
-    if (held === null || candidate === undefined) throw new Error(`there is no session ${key}`);
-    return { candidate, snapshot: held.shown, live: held.live };
-  }
-
-  async #fresh(candidate: Candidate): Promise<Folded<PiFile>> {
-    const { path } = candidate.folded;
-    const result = await this.#services.files.advance(piFold, path);
-    if (!result.ok) throw new Error(`${path}: ${result.message}`);
-    return result.folded;
+    const { snapshot, live } = this.#described.must(key);
+    const candidate = this.#sessions.candidates(snapshot.id)[0];
+    if (candidate === undefined) throw new Error(`there is no session ${key}`);
+    return { candidate, snapshot, live };
   }
 
   /** Brings one path up to date; returns the sessions it may change. */
   async #read(path: string): Promise<string[]> {
     const root = this.#roots.find((one) => isCandidate(one.path, path));
     if (root === undefined) return [];
-    const result = await this.#services.files.advance(piFold, path);
-    this.#unreadable.delete(path);
-    if (result.ok) return this.#sessions.take(root, result.folded);
-    if (result.kind !== "gone") {
-      this.#unreadable.set(path, { source: NAME, path, kind: result.kind, message: `${path}: ${result.message}` });
-    }
-    this.#services.files.forget(path);
-    return this.#sessions.drop(path);
+    const folded = await this.#files.read(piFold, path);
+    return folded === null ? this.#sessions.drop(path) : this.#sessions.take(root, folded);
   }
 
   #delta(dirty: ReadonlySet<string>, evidence: Evidence): Delta {
-    const gone: SessionKey[] = [];
-    const changed: PiDescribed[] = [];
-    for (const id of this.#affected(dirty)) {
-      const before = this.#described.get(id);
-      const candidate = this.#sessions.candidates(id)[0];
-      if (candidate === undefined) {
-        this.#described.delete(id);
-        this.#families.delete(id);
-        if (before !== undefined) gone.push(before.snapshot.key);
-        continue;
-      }
-      const described = this.#describe(candidate);
-      if (before !== undefined && before.snapshot.key !== described.snapshot.key) gone.push(before.snapshot.key);
-      this.#described.set(id, described);
-      changed.push(described);
-    }
-    const update = this.#board.update(changed, gone, evidence);
-    const problems = [...this.#listing, ...this.#unreadable.values(), ...this.#sessions.problems()];
-    const same = isDeepStrictEqual(problems, this.#problems);
-    this.#problems = problems;
-    return { ...update, problems: same ? null : problems, recheckAt: null };
+    const update = this.#described.update(this.#affected(dirty), (id) => this.#describe(id), evidence);
+    const problems = [...this.#listing, ...this.#files.problems(), ...this.#sessions.problems()];
+    return { ...update, problems: this.#problems.news(problems), recheckAt: null };
   }
 
   /** What changed, its copies and originals, and sessions below its folder. */
@@ -242,8 +199,12 @@ export class PiReader implements SourceReader {
     return affected;
   }
 
-  #describe(candidate: Candidate): PiDescribed {
-    const { id } = candidate.header;
+  #describe(id: string): DescribedRequests | null {
+    const candidate = this.#sessions.candidates(id)[0];
+    if (candidate === undefined) {
+      this.#families.delete(id);
+      return null;
+    }
     const origin = this.#sessions.originOf(candidate);
     const child = this.#sessions.isChild(candidate);
     return describe({

@@ -1,6 +1,7 @@
 import type { Advanced, Folded } from "../../files/fold.ts";
 import { type OpenFile, openRegular } from "../../files/open.ts";
 import type { Entry, EntryUsage } from "../../session/entry.ts";
+import { EntryCache } from "../entry-cache.ts";
 import { ordinalOf } from "../jsonl/line-ordinals.ts";
 import { type EntryView, inFileOrder, listedLines, NoSuchEntry, type Placed, pageOf } from "../jsonl/pages.ts";
 import { parseRecord, textField } from "../jsonl/record.ts";
@@ -14,7 +15,6 @@ import { activePath, contextRows, pathTo } from "./tree.ts";
 
 /** Text is cut no shorter than this while parsing, so that small fields are never touched. */
 const LEAST_STRING = 4096;
-const MOST_CACHED = 8000;
 
 export interface TranscriptSource {
   path: string;
@@ -37,7 +37,7 @@ interface Facts {
  */
 export class PiTranscript implements Transcript {
   readonly #source: TranscriptSource;
-  readonly #cache = new Map<string, Entry[]>();
+  readonly #cache = new EntryCache();
   #facts: Facts | null = null;
 
   constructor(source: TranscriptSource) {
@@ -103,7 +103,7 @@ export class PiTranscript implements Transcript {
     folded: Folded<PiFile>,
     file: OpenFile,
     { line }: Placed,
-    facts: Facts,
+    known: Facts,
     textLimit: number | undefined,
   ): Entry[] {
     const { state } = folded;
@@ -113,28 +113,20 @@ export class PiTranscript implements Transcript {
     const row = Object.hasOwn(state.rows, id) ? (state.rows[id] ?? -1) : -1;
     if (row < 0 || state.offsets[row] !== line.offset) return [];
     const flags = {
-      branch: facts.active.has(row),
-      inContext: facts.context.has(row),
+      branch: known.active.has(row),
+      inContext: known.context.has(row),
       forkable: isForkable(state, row),
       label: state.labels[id] ?? null,
     };
     const key = `${folded.ino}:${line.offset}:${line.bytes.length}:${JSON.stringify(flags)}:${textLimit ?? ""}`;
-    const cached = this.#cache.get(key);
-    if (cached !== undefined) return cached.slice();
-    const made = entriesOf(
-      record,
-      {
-        ref: id,
-        n: ordinalOf(state.lines, file, line.offset) ?? 0,
-        ...flags,
-        usage: facts.usage.get(row) ?? null,
-        model: nameAt(state, state.models[row] ?? -1),
-      },
-      textLimit,
-    );
-    if (this.#cache.size >= MOST_CACHED) this.#cache.clear();
-    this.#cache.set(key, made);
-    return made.slice();
+    const facts = {
+      ref: id,
+      n: ordinalOf(state.ordinals, file, line.offset) ?? 0,
+      ...flags,
+      usage: known.usage.get(row) ?? null,
+      model: nameAt(state, state.models[row] ?? -1),
+    };
+    return this.#cache.entries(key, () => entriesOf(record, facts, textLimit));
   }
 }
 

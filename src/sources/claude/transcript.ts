@@ -1,6 +1,7 @@
 import type { Advanced, Folded } from "../../files/fold.ts";
 import { type OpenFile, openRegular } from "../../files/open.ts";
 import type { Entry, EntryUsage } from "../../session/entry.ts";
+import { EntryCache } from "../entry-cache.ts";
 import { FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
 import { ordinalOf } from "../jsonl/line-ordinals.ts";
 import {
@@ -31,7 +32,6 @@ export interface TranscriptSource {
 
 /** Text is cut no shorter than this while parsing, so that small fields are never touched. */
 const LEAST_STRING = 4096;
-const MOST_CACHED = 8000;
 
 interface Facts {
   branch: Branch;
@@ -47,7 +47,7 @@ export class ClaudeTranscript implements Transcript {
   readonly #source: TranscriptSource;
   #tail = FIRST_TAIL;
   #ends: Folded<ClaudeFile> | null = null;
-  #cache = new Map<string, Entry[]>();
+  readonly #cache = new EntryCache<Entry[]>();
   #facts: { state: ClaudeFile; rows: number; facts: Facts } | null = null;
 
   constructor(source: TranscriptSource) {
@@ -202,14 +202,12 @@ export class ClaudeTranscript implements Transcript {
     const usage = row < 0 ? null : usageAt(state, row);
     const bits = `${flags.branch}${flags.inContext}${flags.forkable}${flags.queued}${usage?.output ?? ""}`;
     const key = `${folded.dev}:${folded.ino}:${line.offset}:${line.bytes.length}:${bits}:${textLimit ?? ""}`;
-    const cached = this.#cache.get(key);
-    if (cached !== undefined) return cached.slice();
-    const n = state.low > 0 ? 0 : (ordinalOf(state.ordinals, file, line.offset) ?? 0);
-    const side = own && row >= 0 && (kindOf(state, row) & ROW.sidechain) !== 0 ? (state.sides[row] ?? null) : null;
-    const made = entriesOf(record, { n, offset: line.offset, ...flags, side, usage }, textLimit);
-    if (this.#cache.size >= MOST_CACHED) this.#cache.clear();
-    this.#cache.set(key, made);
-    return made.slice();
+    const made = this.#cache.get(key, () => {
+      const n = state.low > 0 ? 0 : (ordinalOf(state.ordinals, file, line.offset) ?? 0);
+      const side = own && row >= 0 && (kindOf(state, row) & ROW.sidechain) !== 0 ? (state.sides[row] ?? null) : null;
+      return entriesOf(record, { n, offset: line.offset, ...flags, side, usage }, textLimit);
+    });
+    return made?.slice() ?? [];
   }
 }
 

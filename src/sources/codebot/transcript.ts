@@ -1,5 +1,6 @@
 import { type OpenFile, openRegular } from "../../files/open.ts";
 import type { Entry } from "../../session/entry.ts";
+import { EntryCache } from "../entry-cache.ts";
 import type { Page, PageRequest, Transcript } from "../source.ts";
 import { entryOf } from "./chain-state.ts";
 import { compactedMessages } from "./context.ts";
@@ -15,8 +16,6 @@ import { readCompaction } from "./payloads.ts";
 import { syntheticResult } from "./repair.ts";
 import { stateEntry } from "./state-entries.ts";
 import { branchItems, contextItems, extendedTimeline, hasOrphans, timelineItems, type ViewItem } from "./view-items.ts";
-
-const MOST_CACHED = 8000;
 
 /** Where a transcript gets the session from: brought up to date, with what tells one file from another. */
 export interface SessionNow {
@@ -42,7 +41,7 @@ export class SessionTranscript implements Transcript {
   readonly #now: () => Promise<SessionNow>;
   readonly #member: (name: string, request: PageRequest) => Promise<Page>;
   #identity = "";
-  #cache = new Map<string, Entry[]>();
+  readonly #cache = new EntryCache<Entry[]>();
   #view: View | null = null;
 
   /** `member` answers for the branch `member:<name>`: a teammate's own conversation. */
@@ -118,14 +117,11 @@ export class SessionTranscript implements Transcript {
     const { facts, what, inContext, forkable, branch } = item;
     const flags = `${inContext ? 1 : 0}${forkable ? 1 : 0}${branch ? 1 : 0}`;
     const key = `${facts.at} ${JSON.stringify(what)} ${flags} ${textLimit ?? ""}`;
-    const known = this.#cache.get(key);
-    if (known !== undefined) return known;
-    const read = readItem(file, state, item);
-    // Never more or fewer than the order says: a line that was rewritten under us is shown as far as it fits.
-    const entries = read.slice(0, item.parts).map((entry) => clipped(entry, textLimit));
-    if (this.#cache.size >= MOST_CACHED) this.#cache.clear();
-    this.#cache.set(key, entries);
-    return entries;
+    return this.#cache.get(key, () => {
+      // Never more or fewer than the order says: a line that was rewritten under us is shown as far as it fits.
+      const read = readItem(file, state, item).slice(0, item.parts);
+      return read.map((entry) => clipped(entry, textLimit));
+    });
   }
 }
 

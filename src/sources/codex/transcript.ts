@@ -1,4 +1,5 @@
 import type { Entry } from "../../session/entry.ts";
+import { EntryCache } from "../entry-cache.ts";
 import { FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
 import { ordinalOf } from "../jsonl/line-ordinals.ts";
 import {
@@ -32,7 +33,6 @@ interface Part extends Segment {
 }
 
 const LEAST_STRING = 4096;
-const MOST_CACHED = 8000;
 const MOST_BASES = 64;
 
 /**
@@ -43,7 +43,7 @@ export class CodexTranscript implements Transcript {
   readonly #source: TranscriptSource;
   #tail = FIRST_TAIL;
   #ends: Rollout | null = null;
-  #cache = new Map<string, Entry[]>();
+  readonly #cache = new EntryCache<Entry[]>();
   #path: { key: object; events: number; lookup: RolloutLookup; all: PathEvent[] } | null = null;
 
   constructor(source: TranscriptSource) {
@@ -155,31 +155,29 @@ export class CodexTranscript implements Transcript {
     const bits = `${dropped}${inContext}${forkable}`;
     const tag = tagOf(part.file, current);
     const key = `${tag}@${line.offset}:${line.bytes.length}:${part.file.folded.ino}:${bits}:${textLimit ?? ""}`;
-    const cached = this.#cache.get(key);
-    if (cached !== undefined) return cached.slice();
-    const record = parseRecord(line.bytes, textLimit === undefined ? undefined : Math.max(textLimit, LEAST_STRING));
-    if (record === null) return [];
-    const context = contextBefore(part.file, index < 0 ? indexBefore(part.file, line.offset) : index);
-    const made = entriesOf(
-      record,
-      {
-        ref: `${tag}@${line.offset}`,
-        n: state.low > 0 ? 0 : (ordinalOf(state.ordinals, part.bytes, line.offset) ?? 0),
-        first: line.offset === 0,
-        branch: !dropped,
-        inContext,
-        forkable,
-        event,
-        shown: index >= 0 && isShown(part.file, index),
-        newModel: context.changed,
-        model: context.model,
-        usage: usageOf(part.file, event),
-      },
-      textLimit,
-    );
-    if (this.#cache.size >= MOST_CACHED) this.#cache.clear();
-    this.#cache.set(key, made);
-    return made.slice();
+    const made = this.#cache.get(key, () => {
+      const record = parseRecord(line.bytes, textLimit === undefined ? undefined : Math.max(textLimit, LEAST_STRING));
+      if (record === null) return null;
+      const context = contextBefore(part.file, index < 0 ? indexBefore(part.file, line.offset) : index);
+      return entriesOf(
+        record,
+        {
+          ref: `${tag}@${line.offset}`,
+          n: state.low > 0 ? 0 : (ordinalOf(state.ordinals, part.bytes, line.offset) ?? 0),
+          first: line.offset === 0,
+          branch: !dropped,
+          inContext,
+          forkable,
+          event,
+          shown: index >= 0 && isShown(part.file, index),
+          newModel: context.changed,
+          model: context.model,
+          usage: usageOf(part.file, event),
+        },
+        textLimit,
+      );
+    });
+    return made?.slice() ?? [];
   }
 }
 

@@ -34,7 +34,7 @@ interface Facts {
  */
 export class GeminiTranscript implements Transcript {
   readonly #source: TranscriptSource;
-  readonly #cache = new EntryCache();
+  readonly #cache = new EntryCache<Entry[]>();
   #facts: Facts | null = null;
 
   constructor(source: TranscriptSource) {
@@ -102,11 +102,12 @@ export class GeminiTranscript implements Transcript {
     const written = folded.path.endsWith(".jsonl") ? "" : `${folded.size}:${folded.mtimeMs}`;
     const spots = [known.at, known.tokensAt, known.callsAt, written];
     const key = JSON.stringify([folded.ino, id, spots, flags, textLimit ?? null]);
-    return this.#cache.entries(key, () => {
+    const made = this.#cache.get(key, () => {
       const found = records.message(id);
       if (found === null) return null;
       return entriesOf(found.message, found.record, { ...flags, answered: facts.answered }, textLimit);
     });
+    return made?.slice() ?? [];
   }
 }
 

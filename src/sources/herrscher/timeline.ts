@@ -3,6 +3,7 @@ import { runSliced } from "../../files/fold.ts";
 import { walkLines } from "../../files/lines.ts";
 import type { OpenFile } from "../../files/open.ts";
 import { blankEntry, type Entry } from "../../session/entry.ts";
+import { EntryCache } from "../entry-cache.ts";
 import type { Page, PageRequest, Transcript } from "../source.ts";
 import { timeOf } from "./snapshot.ts";
 import { openIfThere } from "./transcript.ts";
@@ -32,7 +33,6 @@ interface Index {
 const GUARD_BYTES = 1024;
 /** So many of the last entries a cursor names: an unfinished last line may be gone again. */
 const MOST_REFS = 8;
-const MOST_CACHED = 8000;
 const NOWHERE = "0";
 
 /**
@@ -43,7 +43,7 @@ const NOWHERE = "0";
 export class HerrscherTranscript implements Transcript {
   readonly #path: string;
   #index: Index | null = null;
-  #cache = new Map<string, Entry>();
+  readonly #cache = new EntryCache<Entry>();
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(path: string) {
@@ -113,14 +113,10 @@ export class HerrscherTranscript implements Transcript {
 
   #entry(file: OpenFile, placed: Placed, n: number, textLimit?: number): Entry | null {
     const key = `${placed.ref} ${n} ${textLimit ?? ""}`;
-    const cached = this.#cache.get(key);
-    if (cached !== undefined) return cached;
-    const parsed = parseTranscriptLine(file.read(placed.at, placed.length));
-    if (parsed.kind !== "entry") return null;
-    const entry = entryOf(parsed.entry, placed.ref, n, textLimit);
-    if (this.#cache.size >= MOST_CACHED) this.#cache.clear();
-    this.#cache.set(key, entry);
-    return entry;
+    return this.#cache.get(key, () => {
+      const parsed = parseTranscriptLine(file.read(placed.at, placed.length));
+      return parsed.kind === "entry" ? entryOf(parsed.entry, placed.ref, n, textLimit) : null;
+    });
   }
 }
 

@@ -1,10 +1,9 @@
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import { blankSnapshot, type Snapshot } from "../../session/snapshot.ts";
 import { cleanLine, titleLine } from "../../session/untrusted.ts";
-import { type PriceBook, sumPriced } from "../../usage/prices.ts";
-import type { ModelRequest } from "../../usage/request.ts";
-import type { Described } from "../by-process/board.ts";
+import { type PriceBook, pricedUsage } from "../../usage/prices.ts";
 import { contextLimit } from "../by-process/context-limit.ts";
+import type { DescribedRequests } from "../by-process/described-sessions.ts";
 import { isoTime } from "../jsonl/record.ts";
 import type { Root } from "../source.ts";
 import type { Lineage } from "./forks.ts";
@@ -26,17 +25,12 @@ export interface OpencodeParts {
   program: string;
 }
 
-export interface OpencodeDescribed extends Described {
-  requests: ModelRequest[];
-}
-
 /** One session of OpenCode as its store says (agents.md §4, design §4). */
-export function describe(parts: OpencodeParts): OpencodeDescribed {
+export function describe(parts: OpencodeParts): DescribedRequests {
   const { root, facts, lineage, prices } = parts;
   const { session, counts } = facts;
   const requests = requestsOf(facts, lineage);
-  const usage = sumPriced(requests, prices);
-  const own = requests.filter((request) => request.copied !== true);
+  const { usage, own } = pricedUsage(requests, prices);
   const title = titleOf(facts);
   const forkKey = lineage.forkOf === null ? null : parts.keyOf(lineage.forkOf);
   const snapshot: Snapshot = {
@@ -58,7 +52,7 @@ export function describe(parts: OpencodeParts): OpencodeDescribed {
     messages: counts.human + counts.assistant,
     usage,
     // Of a fork's row nobody can say which part was copied: better nothing than counted twice.
-    own: facts.brief && isFork(facts, lineage) ? null : own.length === requests.length ? usage : sumPriced(own, prices),
+    own: facts.brief && isFork(facts, lineage) ? null : own,
     context: contextOf(facts, prices),
     parent: parentOf(parts, forkKey),
     tasks: taskCounts(facts.todos),

@@ -5,8 +5,9 @@ import { basename, dirname, join } from "node:path";
 import { findProgram } from "../../probe/program.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
+import { forkedFrom, forksByCopy } from "../agents/forks-by-copy.ts";
 import type { Live } from "../by-process/seats.ts";
-import type { ForkAbility, Forked, ForkPlan } from "../source.ts";
+import type { ForkAbility, Forked } from "../source.ts";
 import { type Cut, cutBefore } from "./cuts.ts";
 import { cutExport, readExported } from "./exported.ts";
 import { officialFork } from "./resume.ts";
@@ -39,30 +40,24 @@ const MOST_MS = 60_000;
  * fresh ids, given to `opencode import` (agents.md §8).
  */
 export function opencodeForks(needs: ForkNeeds): ForkAbility {
-  const prepare = async (key: SessionKey, before: string | null) => {
-    const asked = await needs.session(key);
-    return { asked, prepared: prepareFork(asked, before, needs.env) };
-  };
-  return {
-    async plan(key, before): Promise<ForkPlan> {
-      const { asked, prepared } = await prepare(key, before);
-      if (!prepared.ok) return { allowed: false, reason: prepared.reason };
-      const { snapshot, facts } = asked;
-      const says = [
-        `runs ${basename(prepared.program)} export, keeps ${prepared.cut.count} of ${facts.messages.length} messages`,
-        `under new ids, and gives them to ${basename(prepared.program)} import in ${prepared.cwd}`,
-        `"${snapshot.title}" itself is not touched`,
+  return forksByCopy({
+    async prepare(key, before) {
+      const asked = await needs.session(key);
+      const prepared = prepareFork(asked, before, needs.env);
+      return prepared.ok ? { ok: true, copy: { asked, prepared, whole: before === null } } : prepared;
+    },
+    says({ asked: { snapshot, facts }, prepared: { program, cut, cwd }, whole }) {
+      const name = basename(program);
+      return [
+        `runs ${name} export, keeps ${cut.count} of ${facts.messages.length} messages`,
+        `under new ids, and gives them to ${name} import in ${cwd}`,
+        ...(whole ? [`\`${officialFork(name, snapshot.id)}\` does the same from inside`] : []),
       ];
-      if (before === null)
-        says.push(`\`${officialFork(basename(prepared.program), snapshot.id)}\` does the same from inside`);
-      return { allowed: true, says, ask: null, status: prepared.cut.over ? "idle" : "interrupted" };
     },
-    async make(key, before): Promise<Forked> {
-      const { asked, prepared } = await prepare(key, before);
-      if (!prepared.ok) throw new Error(`cannot fork: ${prepared.reason}`);
-      return await makeFork(asked, prepared, needs);
-    },
-  };
+    titleOf: ({ asked }) => asked.snapshot.title,
+    isOver: ({ prepared }) => prepared.cut.over,
+    write: ({ asked, prepared }) => makeFork(asked, prepared, needs),
+  });
 }
 
 function prepareFork(asked: Asked, before: string | null, env: NodeJS.ProcessEnv): Prepared {
@@ -116,7 +111,7 @@ async function makeFork(asked: Asked, prepared: Extract<Prepared, { ok: true }>,
       id,
       path: facts.session.path,
       resume: { argv: [snapshot.resume?.argv[0] ?? "opencode", "-s", id], cwd },
-      notes: [`forked from ${snapshot.id}; files that the agent changed stay as they are now`],
+      notes: forkedFrom(snapshot.id),
     };
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { now } from "../../probe/clock.ts";
 import type { Evidence } from "../../probe/evidence.ts";
 import { findProgram } from "../../probe/program.ts";
@@ -10,11 +9,13 @@ import type { Snapshot } from "../../session/snapshot.ts";
 import { loadPrices, type PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
 import { usageDocument } from "../../usage/usage-document.ts";
-import { Board } from "../by-process/board.ts";
+import { startedDocument } from "../agents/document-blocks.ts";
+import { ToldProblems } from "../agents/told.ts";
+import { type DescribedRequests, DescribedSessions } from "../by-process/described-sessions.ts";
 import type { Live } from "../by-process/seats.ts";
 import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
-import { describe, type OpencodeDescribed } from "./describe.ts";
-import { branchesDocument, infoDocument, teamDocument } from "./documents.ts";
+import { describe } from "./describe.ts";
+import { branchesDocument, infoDocument } from "./documents.ts";
 import { opencodeForks } from "./fork.ts";
 import { ForkIndex } from "./forks.ts";
 import { placeOf, storageOf } from "./places.ts";
@@ -32,11 +33,10 @@ const NAME = "opencode";
 export class OpencodeReader implements SourceReader {
   readonly #services: Services;
   readonly #stores: RootStore[];
-  readonly #board: Board;
   readonly #forks = new ForkIndex();
-  readonly #described = new Map<string, OpencodeDescribed>();
+  readonly #described: DescribedSessions<DescribedRequests>;
   readonly #program2: boolean;
-  #problems: Problem[] = [];
+  readonly #problems = new ToldProblems();
   #prices: PriceBook | null = null;
   readonly fork: ForkAbility;
 
@@ -44,7 +44,7 @@ export class OpencodeReader implements SourceReader {
     this.#services = services;
     this.#stores = roots.map((root) => new RootStore(root, services.env, budget));
     this.#program2 = findProgram("opencode2", services.env) !== null;
-    this.#board = new Board({
+    this.#described = new DescribedSessions({
       program: opencodeProgram,
       services,
       can: (_, live) => (live !== null && !live.guess ? [] : ["fork", "revert", "resume"]),
@@ -75,7 +75,7 @@ export class OpencodeReader implements SourceReader {
     for (const store of this.#stores) {
       for await (const ids of store.scan()) yield this.#delta(ids, evidence);
     }
-    yield { ...this.#delta(new Set(), evidence), problems: this.#problems };
+    yield { ...this.#delta(new Set(), evidence), problems: this.#problems.all };
   }
 
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
@@ -93,15 +93,14 @@ export class OpencodeReader implements SourceReader {
   }
 
   tick(evidence: Evidence): Delta {
-    const { changed, removed } = this.#board.update([], [], evidence);
-    return { changed, removed, problems: null, recheckAt: null };
+    return { ...this.#described.look(evidence), problems: null, recheckAt: null };
   }
 
   views(key: SessionKey): ViewName[] {
     const views: ViewName[] = ["timeline", "context", "branches", "usage"];
-    const held = this.#board.get(key);
-    if (held !== null && held.shown.tasks !== null) views.push("tasks");
-    if (held !== null && this.#childrenOf(held.shown.id).length > 0) views.push("team");
+    const shown = this.#described.shownAs(key);
+    if (shown !== null && shown.tasks !== null) views.push("tasks");
+    if (shown !== null && this.#childrenOf(shown.id).length > 0) views.push("team");
     return [...views, "info"];
   }
 
@@ -125,7 +124,10 @@ export class OpencodeReader implements SourceReader {
       case "tasks":
         return todosDocument(facts.todos);
       case "team":
-        return teamDocument(this.#childrenOf(snapshot.id).flatMap((id) => this.#shown(id) ?? []));
+        return startedDocument(
+          "session",
+          this.#childrenOf(snapshot.id).flatMap((id) => this.#described.shown(id) ?? []),
+        );
       case "info":
         return infoDocument(await this.#counted(store, facts), snapshot);
       default:
@@ -137,7 +139,7 @@ export class OpencodeReader implements SourceReader {
     const { snapshot } = this.#must(key);
     const found = await this.#ownRequests(snapshot.id);
     for (const id of this.#childrenOf(snapshot.id)) {
-      const by = this.#shown(id)?.title ?? id;
+      const by = this.#described.get(id)?.snapshot.title ?? id;
       found.push(...(await this.#ownRequests(id)).map((one) => ({ ...one, by })));
     }
     return found;
@@ -155,15 +157,13 @@ export class OpencodeReader implements SourceReader {
   }
 
   async close(): Promise<void> {
-    this.#board.clear();
     this.#described.clear();
     await Promise.all(this.#stores.map((store) => store.close()));
   }
 
   #must(key: SessionKey): { snapshot: Snapshot; live: Live | null; store: RootStore } {
-    const held = this.#board.get(key);
-    if (held === null) throw new Error(`there is no session ${key}`);
-    return { snapshot: held.shown, live: held.live, store: this.#storeOf(held.shown.id) };
+    const held = this.#described.must(key);
+    return { ...held, store: this.#storeOf(held.snapshot.id) };
   }
 
   /** Of an id in two directories the one that was written to last. */
@@ -178,13 +178,8 @@ export class OpencodeReader implements SourceReader {
     return found.store;
   }
 
-  #shown(id: string): Snapshot | null {
-    const key = this.#described.get(id)?.snapshot.key;
-    return key === undefined ? null : (this.#board.get(key)?.shown ?? null);
-  }
-
   #childrenOf(id: string): string[] {
-    const children = [...this.#described.values()].filter((one) => one.seat.parent === id);
+    const children = [...this.#described.all()].filter((one) => one.seat.parent === id);
     children.sort((a, b) => ((a.snapshot.createdAt ?? "") < (b.snapshot.createdAt ?? "") ? -1 : 1));
     return children.map((one) => one.snapshot.id);
   }
@@ -192,7 +187,7 @@ export class OpencodeReader implements SourceReader {
   async #ownRequests(id: string): Promise<ModelRequest[]> {
     const facts = await this.#storeOf(id).whole(id);
     const known = this.#described.get(id);
-    if (known !== undefined && known.snapshot.extra.brief !== true) return known.requests;
+    if (known !== null && known.snapshot.extra.brief !== true) return known.requests;
     return requestsOf(facts, this.#forks.lineage(id));
   }
 
@@ -214,26 +209,13 @@ export class OpencodeReader implements SourceReader {
       for (const child of this.#childrenOf(id)) affected.add(child);
     }
     const children = this.#families(affected);
-    const gone: SessionKey[] = [];
-    const changed: OpencodeDescribed[] = [];
-    for (const id of affected) {
-      const before = this.#described.get(id);
+    const describeNow = (id: string): DescribedRequests | null => {
       const facts = this.#factsOf(id);
-      if (facts === null) {
-        this.#described.delete(id);
-        if (before !== undefined) gone.push(before.snapshot.key);
-        continue;
-      }
-      const described = this.#describe(id, facts, children.get(id) ?? []);
-      if (before !== undefined && before.snapshot.key !== described.snapshot.key) gone.push(before.snapshot.key);
-      this.#described.set(id, described);
-      changed.push(described);
-    }
-    const update = this.#board.update(changed, gone, evidence);
+      return facts === null ? null : this.#describe(id, facts, children.get(id) ?? []);
+    };
+    const update = this.#described.update(affected, describeNow, evidence);
     const problems = [...this.#stores.flatMap((store) => store.problems()), ...this.#duplicates()];
-    const same = isDeepStrictEqual(problems, this.#problems);
-    this.#problems = problems;
-    return { ...update, problems: same ? null : problems, recheckAt: null };
+    return { ...update, problems: this.#problems.news(problems), recheckAt: null };
   }
 
   #factsOf(id: string): SessionFacts | null {
@@ -256,7 +238,7 @@ export class OpencodeReader implements SourceReader {
     );
   }
 
-  #describe(id: string, facts: SessionFacts, children: readonly string[]): OpencodeDescribed {
+  #describe(id: string, facts: SessionFacts, children: readonly string[]): DescribedRequests {
     const program = facts.session.generation === "v2" && this.#program2 ? "opencode2" : "opencode";
     return describe({
       root: this.#storeOf(id).root,

@@ -1,6 +1,6 @@
 import { callSummary } from "../../session/call-summary.ts";
 import { type Edit, filesEditedBy, lastEdited, noteEdits } from "../../session/edited-files.ts";
-import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
+import { cleanLine, cutCodePoints, lineOrNull } from "../../session/untrusted.ts";
 import { NEW_TAIL, type OpenCall, type Tail } from "../by-process/tail.ts";
 import { field, fieldsOf, listField, objectField, textField } from "../jsonl/record.ts";
 import { isTyped, says, typedText } from "./part-fields.ts";
@@ -73,8 +73,8 @@ export function readFacts(store: SessionStore, session: SessionRow, countCalls: 
     reverted,
     toolCalls: countCalls ? store.countCalls(session, replying) : null,
     compactions,
-    firstPrompt: prompt(first),
-    lastPrompt: prompt(last),
+    firstPrompt: lineOrNull(first),
+    lastPrompt: lineOrNull(last),
     tail: tailOf(store, session, shown),
     todos: store.todos(session),
     edits: editsOf(store, session, messages),
@@ -100,11 +100,6 @@ export function briefFacts(session: SessionRow): SessionFacts {
     edits: [],
     bad: 0,
   };
-}
-
-function prompt(text: string | null): string | null {
-  const line = text === null ? "" : cleanLine(text);
-  return line === "" ? null : line;
 }
 
 /** Rows from the reverted message on stay until the next prompt: they are hidden (agents.md §4.3). */

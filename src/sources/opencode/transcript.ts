@@ -1,4 +1,5 @@
 import type { Entry } from "../../session/entry.ts";
+import { EntryCache } from "../entry-cache.ts";
 import { numberedItems } from "../jsonl/numbered-items.ts";
 import { NoSuchEntry, pageOf } from "../jsonl/pages.ts";
 import type { Page, PageRequest, Transcript } from "../source.ts";
@@ -6,8 +7,6 @@ import { isForkable } from "./cuts.ts";
 import { entriesOf } from "./entries.ts";
 import type { MessageRow, SessionStore } from "./rows.ts";
 import type { SessionFacts } from "./session-facts.ts";
-
-const MOST_CACHED = 8000;
 
 export interface TranscriptSource {
   /** The session as it is now, messages and all. */
@@ -23,7 +22,7 @@ export interface TranscriptSource {
 export class OpencodeTranscript implements Transcript {
   readonly #id: string;
   readonly #source: TranscriptSource;
-  readonly #cache = new Map<string, Entry[]>();
+  readonly #cache = new EntryCache<Entry[]>();
 
   constructor(id: string, source: TranscriptSource) {
     this.#id = id;
@@ -85,12 +84,7 @@ export class OpencodeTranscript implements Transcript {
     };
     const marks = parts.map((part) => part.mark).join(" ");
     const key = JSON.stringify([message, flags, marks, most ?? null]);
-    const cached = this.#cache.get(key);
-    if (cached !== undefined) return cached.slice();
-    const made = entriesOf(message, parts, flags, most);
-    if (this.#cache.size >= MOST_CACHED) this.#cache.clear();
-    this.#cache.set(key, made);
-    return made.slice();
+    return this.#cache.get(key, () => entriesOf(message, parts, flags, most)).slice();
   }
 }
 

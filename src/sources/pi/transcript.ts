@@ -37,7 +37,7 @@ interface Facts {
  */
 export class PiTranscript implements Transcript {
   readonly #source: TranscriptSource;
-  readonly #cache = new EntryCache();
+  readonly #cache = new EntryCache<Entry[]>();
   #facts: Facts | null = null;
 
   constructor(source: TranscriptSource) {
@@ -126,7 +126,7 @@ export class PiTranscript implements Transcript {
       usage: known.usage.get(row) ?? null,
       model: nameAt(state, state.models[row] ?? -1),
     };
-    return this.#cache.entries(key, () => entriesOf(record, facts, textLimit));
+    return this.#cache.get(key, () => entriesOf(record, facts, textLimit)).slice();
   }
 }
 

@@ -1,6 +1,7 @@
 import { runSliced } from "../../files/fold.ts";
 import { openRegular } from "../../files/open.ts";
 import type { Entry } from "../../session/entry.ts";
+import { EntryCache } from "../entry-cache.ts";
 import type { Page, PageRequest, Transcript } from "../source.ts";
 import { build } from "./chain.ts";
 import { allowedByTool } from "./cuts.ts";
@@ -12,8 +13,6 @@ import { type WalkedRecord, walkRecords } from "./walk.ts";
 /** A header with its place, for views that need the order of the whole file. */
 type Placed = Header & { ordinal: number; start: number };
 
-const MOST_CACHED = 8000;
-
 /**
  * Pages of one file. The timeline reads only what is shown: the fold's marks say where every 256th record begins, so the end
  * of a long session costs as little as its start. The context view needs the order of all headers, but no body that is not shown.
@@ -22,7 +21,7 @@ export class StatefileTranscript implements Transcript {
   readonly #path: string;
   readonly #refresh: () => Promise<{ state: StateOfFile; identity: string }>;
   #identity = "";
-  #cache = new Map<string, Entry>();
+  readonly #cache = new EntryCache<Entry>();
   #steps: { count: number; last: Map<string, number> } = { count: 0, last: new Map() };
   #context: { prefix: string; order: Placed[]; nextUpto: number } | null = null;
 
@@ -36,7 +35,7 @@ export class StatefileTranscript implements Transcript {
     const { state, identity } = await this.#refresh();
     if (identity !== this.#identity) {
       this.#identity = identity;
-      this.#cache = new Map();
+      this.#cache.clear();
       this.#context = null;
       this.#steps = { count: 0, last: new Map() };
     }
@@ -76,14 +75,11 @@ export class StatefileTranscript implements Transcript {
     const inContext = this.#inContext(state, header, n);
     const forkable = header.kind === "message" && state.numbered && allowedByTool(state, n, () => "") === null;
     const key = `${n}.${inContext ? 1 : 0}${forkable ? 1 : 0}.${textLimit ?? ""}`;
-    const cached = this.#cache.get(key);
-    if (cached) return cached;
-    const body = record.body(textLimit ?? MOST_BODY_BYTES);
-    // The walk's window is reused: what an entry keeps is its own text.
-    const entry = entryOf(header, { n, body, inContext, forkable });
-    if (this.#cache.size >= MOST_CACHED) this.#cache.clear();
-    this.#cache.set(key, entry);
-    return entry;
+    return this.#cache.get(key, () => {
+      const body = record.body(textLimit ?? MOST_BODY_BYTES);
+      // The walk's window is reused: what an entry keeps is its own text.
+      return entryOf(header, { n, body, inContext, forkable });
+    });
   }
 
   /** start and config never enter; a block only when a later step closed it; everything else does (statefile.md §11). */

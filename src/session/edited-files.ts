@@ -1,7 +1,10 @@
 import { isAbsolute, join, resolve } from "node:path";
 
-/** An edit of a file: its absolute path, and when, ms since 1970; 0 where that is not known. */
-export type Edit = [path: string, time: number];
+/**
+ * An edit of a file: its absolute path, when, ms since 1970 (0 where that is not known), and its place among the
+ * session's records where that matters.
+ */
+export type Edit = [path: string, time: number, place?: number];
 
 /** How many files of a session are kept. */
 const MOST = 20;
@@ -62,13 +65,20 @@ function absolute(path: string, cwd: string | null): string | null {
 }
 
 /** Takes in edits made at one moment. Only the last files are kept, each once, the latest last. */
-export function noteEdits(edits: Edit[], paths: readonly string[], time: number | null): void {
+export function noteEdits(edits: Edit[], paths: readonly string[], time: number | null, place?: number): void {
   for (const path of paths) {
     const before = edits.findIndex(([known]) => known === path);
     if (before >= 0) edits.splice(before, 1);
-    edits.push([path, time ?? 0]);
+    edits.push(place === undefined ? [path, time ?? 0] : [path, time ?? 0, place]);
     if (edits.length > MOST) edits.shift();
   }
+}
+
+/** The files of several lists of edits that were edited within the last hour, ordered by time, each once. */
+export function lastEditedOf(lists: readonly (readonly Edit[])[], updatedAt: number | null): string[] {
+  const edits: Edit[] = [];
+  for (const [path, time] of lists.flat().sort((a, b) => a[1] - b[1])) noteEdits(edits, [path], time);
+  return lastEdited(edits, updatedAt);
 }
 
 /** The files of `edits` that were edited within the last hour before the session's last record. */

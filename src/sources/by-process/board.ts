@@ -3,6 +3,7 @@ import type { Evidence } from "../../probe/evidence.ts";
 import { paneOfProcess } from "../../probe/pane-of-process.ts";
 import type { SessionKey } from "../../session/key.ts";
 import type { ActionName, Snapshot } from "../../session/snapshot.ts";
+import { sameVerdict } from "../agents/same-verdict.ts";
 import type { Services } from "../source.ts";
 import { type Judgement, judge } from "./judge.ts";
 import { findSeats, type Live, type Program, type Seat } from "./seats.ts";
@@ -58,7 +59,7 @@ export class Board {
       const before = this.#held.get(key);
       const same =
         before !== undefined &&
-        (fresh.has(key) ? isDeepStrictEqual(before.shown, shown) : sameVerdict(before.shown, shown));
+        (fresh.has(key) ? isDeepStrictEqual(before.shown, shown) : sameShown(before.shown, shown));
       this.#held.set(key, { ...described, live: by, shown: same ? before.shown : shown });
       if (!same) renewed.push(shown);
     }
@@ -98,16 +99,11 @@ export class Board {
 }
 
 /** Of an unchanged description only what a clock, a process or a pane decides can differ. */
-function sameVerdict(before: Snapshot, after: Snapshot): boolean {
+function sameShown(before: Snapshot, after: Snapshot): boolean {
+  const openTwice = Array.isArray(after.extra.openTwice) ? after.extra.openTwice : [];
   return (
-    before.status === after.status &&
-    before.native === after.native &&
-    before.certainty === after.certainty &&
-    before.activity === after.activity &&
-    before.livePane === after.livePane &&
+    sameVerdict(before, { ...after, openTwice }) &&
     before.extra.pid === after.extra.pid &&
-    isDeepStrictEqual(before.extra.openTwice, after.extra.openTwice) &&
-    isDeepStrictEqual(before.why, after.why) &&
     isDeepStrictEqual(before.can, after.can)
   );
 }

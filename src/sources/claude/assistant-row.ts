@@ -1,4 +1,5 @@
 import { callSummary } from "../../session/call-summary.ts";
+import { filesEditedBy, noteEdits } from "../../session/edited-files.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
 import { countField, type Fields, field, fieldsOf, listField, objectField, textField } from "../jsonl/record.ts";
 import { CALLS, type ClaudeFile, type ClaudeRequest, type OpenCall, ROW } from "./file.ts";
@@ -32,9 +33,18 @@ export function readAssistantRow(
   const calls = blocks.filter((block) => isCall(block));
   state.kinds[row] = ((state.kinds[row] ?? 0) | (calls.length > 0 ? ROW.calls : 0)) + calls.length * CALLS;
   if (!side) acceptPendingCommand(state);
+  // A row that says where it was copied from changed its files under another session.
+  if (field(fields, "forkedFrom") === undefined) noteCallEdits(state, calls, time);
   noteRequest(state, message, row, uuid, time, side);
   if (model !== null) noteModel(side ? state.sideModels : state.models, model);
   if (!side) noteTail(state, message, calls, time);
+}
+
+function noteCallEdits(state: ClaudeFile, calls: readonly (Fields | null)[], time: number | null): void {
+  for (const call of calls) {
+    const paths = filesEditedBy(textField(call, "name") ?? "", field(call, "input"), state.lastCwd);
+    noteEdits(state.edits, paths, time);
+  }
 }
 
 function isCall(block: Fields | null): boolean {

@@ -1,4 +1,5 @@
 import type { Folded } from "../../files/fold.ts";
+import { lastEditedOf } from "../../session/edited-files.ts";
 import type { Damage, Usage } from "../../session/snapshot.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
 import type { PriceBook } from "../../usage/prices.ts";
@@ -32,6 +33,8 @@ export interface Described {
     calls: number;
   }[];
   damage: Damage[];
+  /** Files that it and its sub-agents edited within the last hour of it. */
+  edits: string[];
   programmatic: boolean;
   lineage: Lineage;
   tail: Tail;
@@ -83,6 +86,7 @@ export function describe(parts: SessionParts, lineage: Lineage): Described {
     context: contextUsed(file),
     subagents: subagentsOf(file, parts.agents),
     damage: damageOf(file),
+    edits: editsOf(file, parts.agents),
     programmatic: file.entrypoint?.startsWith("sdk") ?? false,
     lineage,
     tail: file.tail,
@@ -102,6 +106,15 @@ function billed({ main, agents }: SessionParts, { copied }: Lineage): Pick<Descr
 function shown(text: string | undefined): string | null {
   const line = text === undefined ? "" : cleanLine(text);
   return line === "" ? null : line;
+}
+
+function editsOf(file: ClaudeFile, agents: readonly AgentFile[]): string[] {
+  const files = [file, ...agents.map((agent) => agent.file)];
+  const updatedAt = Math.max(...files.map((one) => one.updatedAt ?? 0));
+  return lastEditedOf(
+    files.map((one) => one.edits),
+    updatedAt,
+  );
 }
 
 function distinct(models: readonly string[]): string[] {

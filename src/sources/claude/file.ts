@@ -1,3 +1,4 @@
+import type { Edit } from "../../session/edited-files.ts";
 import { type LineOrdinals, noLines } from "../jsonl/line-ordinals.ts";
 
 /** What a row is, as bits of `ClaudeFile.kinds`; the calls it makes, or answers, are counted above `CALLS`. */
@@ -87,6 +88,8 @@ export interface ClaudeFile {
   boundaries: { row: number; post: number | null; head: string | null; tail: string | null }[];
   /** Answers of agents: tool call id → agent id. */
   agents: Record<string, string>;
+  /** Files that calls of its own changed, on any branch. */
+  edits: Edit[];
   models: string[];
   sideModels: string[];
   startedAt: number | null;
@@ -137,6 +140,7 @@ export function newClaudeFile(): ClaudeFile {
     prompts: [],
     boundaries: [],
     agents: {},
+    edits: [],
     models: [],
     sideModels: [],
     startedAt: null,

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { openTwice } from "../../probe/open-twice.ts";
 import type { Process, ProcessTable } from "../../probe/processes.ts";
 import type { Registered } from "./registry.ts";
 
@@ -10,6 +11,8 @@ export interface Live {
   evidence: string;
   /** By its folder alone. */
   guess: boolean;
+  /** Where it is open when more than one process has it; else empty. */
+  openTwice: string[];
 }
 
 /** Is this the process that wrote the file, and not another one that got its pid? */
@@ -59,10 +62,15 @@ export function findLive(
 ): Map<string, Live> {
   const live = new Map<string, Live>();
   const taken = new Set<number>();
+  const holders = new Map<string, Process[]>();
+  const hold = (id: string, process: Process): void => {
+    holders.set(id, [...(holders.get(id) ?? []), process]);
+  };
   for (const one of registered) {
     const process = isAlive(one, processes);
     if (process === null) continue;
     taken.add(process.pid);
+    hold(one.sessionId, process);
     const before = live.get(one.sessionId)?.registered ?? null;
     if (before !== null && (before.statusAt ?? 0) >= (one.statusAt ?? 0)) continue;
     live.set(one.sessionId, {
@@ -70,26 +78,30 @@ export function findLive(
       registered: one,
       evidence: `process ${process.pid} is alive${one.procStart === null ? "" : " with the start time it registered"}`,
       guess: false,
+      openTwice: [],
     });
   }
   const others = processes.all.filter((process) => !taken.has(process.pid) && isClaude(process));
-  if (others.length === 0) return live;
+  if (others.length === 0) return withTwice(live, holders, processes);
   const seats = seatsNow();
   const ids = new Set(seats.map((seat) => seat.id));
   const byFolder: Process[] = [];
   for (const process of others) {
     const id = idOnCommandLine(process.argv);
     if (id !== null && ids.has(id) && !process.argv.includes("--fork-session")) {
+      hold(id, process);
       if (!live.has(id)) {
         live.set(id, {
           process,
           registered: null,
           evidence: `process ${process.pid} has it on its command line`,
           guess: false,
+          openTwice: [],
         });
       }
     } else if (id === null) byFolder.push(process);
   }
+  withTwice(live, holders, processes);
   if (registryExists) return live;
   for (const process of byFolder) {
     const seat = newestIn(process.cwd, seats, live);
@@ -99,7 +111,20 @@ export function findLive(
       registered: null,
       evidence: `process ${process.pid} runs in its folder, and it is the newest session there`,
       guess: true,
+      openTwice: [],
     });
+  }
+  return live;
+}
+
+function withTwice(
+  live: Map<string, Live>,
+  holders: ReadonlyMap<string, readonly Process[]>,
+  processes: ProcessTable,
+): Map<string, Live> {
+  for (const [id, all] of holders) {
+    const one = live.get(id);
+    if (one !== undefined && all.length > 1) live.set(id, { ...one, openTwice: openTwice(all, processes) });
   }
   return live;
 }

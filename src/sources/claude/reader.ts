@@ -10,6 +10,7 @@ import type { Problem } from "../../session/problem.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import { loadPrices, type PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
+import { sameVerdict } from "../agents/same-verdict.ts";
 import { BIG_FILE, FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
 import { growingBatches, readAhead } from "../jsonl/read-ahead.ts";
 import type {
@@ -34,8 +35,9 @@ import { type Found, locate, newestFirst, placeOf } from "./locate.ts";
 import type { Registered } from "./registry.ts";
 import { sessionRequests } from "./requests.ts";
 import { claudeResume } from "./resume.ts";
+import { Retention } from "./retention.ts";
 import { type Candidate, ClaudeSessions } from "./sessions.ts";
-import { sameVerdict, snapshotOf } from "./snapshot.ts";
+import { snapshotOf } from "./snapshot.ts";
 import { judge } from "./status.ts";
 import { ClaudeTranscript } from "./transcript.ts";
 
@@ -58,6 +60,7 @@ export class ClaudeReader implements SourceReader {
   readonly #services: Services;
   readonly #sessions = new ClaudeSessions();
   readonly #held = new Map<string, HeldSession>();
+  readonly #retention: Retention;
   readonly #unreadable = new Map<string, Problem>();
   #listing: Problem[] = [];
   #problems: Problem[] = [];
@@ -72,6 +75,7 @@ export class ClaudeReader implements SourceReader {
   constructor(roots: readonly Root[], services: Services) {
     this.#roots = roots;
     this.#services = services;
+    this.#retention = new Retention(roots);
     this.fork = claudeForks(
       (key) => this.#must(key),
       (id) => this.#live.get(id) ?? null,
@@ -96,7 +100,7 @@ export class ClaudeReader implements SourceReader {
     this.#listing = located.flatMap((one) => one.problems);
     const found = located.flatMap((one) => one.found);
     const there = new Set(found.map((one) => one.path));
-    const dirty = new Set<string>();
+    const dirty = this.#keptOtherwise();
     for (const path of this.#sessions.paths()) {
       if (!there.has(path)) for (const id of await this.#read(path)) dirty.add(id);
     }
@@ -142,9 +146,14 @@ export class ClaudeReader implements SourceReader {
   }
 
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
-    const dirty = new Set<string>();
+    const dirty = this.#keptOtherwise();
     for (const path of new Set(paths)) for (const id of await this.#read(path)) dirty.add(id);
     return { ...this.#delta(dirty, evidence), problems: this.#newProblems() };
+  }
+
+  /** All sessions, when settings say another time for them to be deleted. */
+  #keptOtherwise(): Set<string> {
+    return new Set(this.#retention.refresh() ? this.#held.keys() : []);
   }
 
   /** All problems when they are others than before, else null. */
@@ -347,7 +356,8 @@ export class ClaudeReader implements SourceReader {
       live === null || evidence.processes === null
         ? null
         : paneOfProcess(live.process, evidence.processes, evidence.tmux);
-    if (before !== null && sameVerdict(before.snapshot, verdict, pane?.id ?? null, archived)) {
+    const now = { ...verdict, livePane: pane?.id ?? null, openTwice: live?.openTwice ?? [] };
+    if (before !== null && before.archived === archived && sameVerdict(before.snapshot, now)) {
       return { ...before, live: live !== null };
     }
     const snapshot = snapshotOf({
@@ -359,6 +369,7 @@ export class ClaudeReader implements SourceReader {
       live,
       livePane: pane?.id ?? null,
       archived,
+      expiresAt: this.#retention.expiresAt(root.path, folded.mtimeMs),
       prices: this.#prices,
       keyOf: (other) => {
         const there = this.#sessions.candidates(other)[0];

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Folded } from "../../files/fold.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import { blankSnapshot, type ContextUse, type Snapshot } from "../../session/snapshot.ts";
@@ -19,6 +18,8 @@ export interface SnapshotParts {
   live: Live | null;
   livePane: string | null;
   archived: boolean;
+  /** When Claude Code may delete it, ISO. */
+  expiresAt: string | null;
   prices: PriceBook | null;
   /** The key of a session we know, null for others. */
   keyOf(id: string): SessionKey | null;
@@ -78,7 +79,10 @@ export function snapshotOf(parts: SnapshotParts): Snapshot {
       version: file.version,
       reportedCost: file.reportedCost,
       queued: file.queue.length,
+      edits: described.edits,
+      expiresAt: parts.expiresAt,
       pid: live?.process.pid ?? null,
+      openTwice: live?.openTwice ?? [],
       statusDetail: detail,
       archived: parts.archived,
       partial: file.low > 0,
@@ -120,22 +124,4 @@ function parentOf(parts: SnapshotParts): Snapshot["parent"] {
 function actionsOf({ live, livePane }: SnapshotParts): Snapshot["can"] {
   if (live !== null && !live.guess) return livePane === null ? [] : ["attach"];
   return livePane === null ? ["fork", "revert", "resume"] : ["fork", "revert", "resume", "attach"];
-}
-
-/** Did nothing change that a clock, a process or a pane decides? */
-export function sameVerdict(
-  snapshot: Snapshot,
-  verdict: ReturnType<typeof judge>,
-  pane: string | null,
-  archived: boolean,
-): boolean {
-  return (
-    snapshot.status === verdict.status &&
-    snapshot.native === verdict.native &&
-    snapshot.certainty === verdict.certainty &&
-    snapshot.activity === verdict.activity &&
-    snapshot.livePane === pane &&
-    snapshot.extra.archived === archived &&
-    isDeepStrictEqual(snapshot.why, verdict.why)
-  );
 }

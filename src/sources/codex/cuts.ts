@@ -52,7 +52,8 @@ function ending(path: readonly PathEvent[], to: number, file: Rollout, offset: n
   return { ok: true, file, offset, over: tail.state === "over" };
 }
 
-function refusal(current: Rollout): string | null {
+/** Why a thread cannot be copied at all, null when it can. */
+export function refusal(current: Rollout): string | null {
   const meta = metaOf(current);
   if (meta === null) return "it has no header";
   if (current.folded.state.low > 0) return "the file is still being read: try again in a moment";

@@ -1,3 +1,4 @@
+import { type Edit, lastEditedOf } from "../../session/edited-files.ts";
 import type { Damage, Usage } from "../../session/snapshot.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
 import type { PriceBook } from "../../usage/prices.ts";
@@ -41,6 +42,8 @@ export interface Described {
   parent: { thread: string; relation: "fork" | "subagent" } | null;
   createdAt: number | null;
   updatedAt: number | null;
+  /** Files that it edited within its last hour, reverted turns' too. */
+  edits: string[];
   programmatic: boolean;
   damage: Damage[];
 }
@@ -63,6 +66,7 @@ export function describe(
   const named = name === null ? "" : cutCodePoints(cleanLine(name), MOST_TITLE);
   const title = named !== "" ? named : cutCodePoints(first ?? "", MOST_TITLE);
   const times = files.map((file) => file.folded.state);
+  const updatedAt = most(times.map((one) => one.updatedAt));
   const { cwd, from } = cwdOf(files);
   return {
     thread,
@@ -77,10 +81,22 @@ export function describe(
     cwdFrom: from,
     parent: parentOf(current, lookup),
     createdAt: least([metaOf(files[0] ?? current)?.time ?? null, ...times.map((one) => one.startedAt)]),
-    updatedAt: most(times.map((one) => one.updatedAt)),
+    updatedAt,
+    edits: lastEditedOf(
+      files.map((file) => ownEdits(file, lookup)),
+      updatedAt,
+    ),
     programmatic: meta.source === "exec" || meta.source === "mcp",
     damage: files.flatMap((file) => damageOf(file.folded.state)),
   };
+}
+
+/** Without those of copied rows, which are another thread's. */
+function ownEdits(file: Rollout, lookup: RolloutLookup): Edit[] {
+  const { edits } = file.folded.state;
+  if (edits.length === 0) return edits;
+  const copied = copiedPrefix(file, lookup).events;
+  return edits.filter(([, , place = 0]) => place >= copied);
 }
 
 type Said = Pick<

@@ -1,3 +1,4 @@
+import type { Edit } from "../../session/edited-files.ts";
 import { type LineOrdinals, noLines } from "../jsonl/line-ordinals.ts";
 
 /** Tokens as codex writes them: input includes what was cached and what was written to the cache (agents.md §2.4). */
@@ -83,6 +84,8 @@ export interface CodexFile {
   environmentCwd: string | null;
   startedAt: number | null;
   updatedAt: number | null;
+  /** Files that calls changed; the place is the number of events before it. */
+  edits: Edit[];
   /** Keys of the last messages and calls: a line can be there twice. */
   recent: string[];
   ordinals: LineOrdinals;
@@ -104,6 +107,7 @@ export function newCodexFile(): CodexFile {
     environmentCwd: null,
     startedAt: null,
     updatedAt: null,
+    edits: [],
     recent: [],
     ordinals: noLines(),
     bad: { lines: [], count: 0 },

@@ -1,6 +1,7 @@
 import type { ByteSource, FileFold } from "../../files/fold.ts";
 import { walkLines } from "../../files/lines.ts";
 import { callSummary } from "../../session/call-summary.ts";
+import { absolutes, filesEditedBy, noteEdits } from "../../session/edited-files.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
 import { countLine } from "../jsonl/line-ordinals.ts";
 import {
@@ -30,7 +31,7 @@ const MOST_RECENT = 64;
 /** One rollout of Codex (agents.md §2). */
 export const codexFold: FileFold<CodexFile> = {
   name: "codex",
-  version: 1,
+  version: 2,
   initial: newCodexFile,
   *advance(state, bytes, from) {
     return yield* advanceCodex(state, bytes, from);
@@ -40,7 +41,7 @@ export const codexFold: FileFold<CodexFile> = {
 /** A compressed rollout: written as a whole, read as a whole. */
 export const codexZstFold: FileFold<CodexFile> = {
   name: "codex-zst",
-  version: 1,
+  version: 2,
   initial: newCodexFile,
   *advance(state, bytes) {
     Object.assign(state, newCodexFile());
@@ -164,6 +165,10 @@ function takeEvent(state: CodexFile, payload: Fields, place: Place): void {
     case "item_completed":
       takeCompleted(state, objectField(payload, "item"), place, turn);
       return;
+    case "patch_apply_begin":
+    case "patch_apply_end":
+      noteChanges(state, field(payload, "changes"), place);
+      return;
     case "token_count":
       noteTotal(state, objectField(payload, "info"), place);
       return;
@@ -197,6 +202,9 @@ function takeCompleted(state: CodexFile, item: Fields | null, place: Place, turn
       return;
     case "AgentMessage":
       if (!isRepeated(state, key)) state.events.push({ ...place, k: "reply", from: "item" });
+      return;
+    case "FileChange":
+      noteChanges(state, field(item, "changes"), place);
       return;
     default:
   }
@@ -254,6 +262,7 @@ function noteCall(state: CodexFile, item: Fields, place: Place): void {
   if (id !== "" && isRepeated(state, `call/${id}`)) return;
   const name = textField(item, "name") ?? type.replace(/_call$/u, "");
   const args = callArguments(item);
+  noteEdits(state.edits, filesEditedBy(name, args, cwdNow(state)), place.time, state.events.length);
   const asks = name === "request_user_input" ? questionOf(args) : null;
   state.events.push({
     ...place,
@@ -266,6 +275,19 @@ function noteCall(state: CodexFile, item: Fields, place: Place): void {
     // These run at the provider: no answer is ever written.
     answered: type === "web_search_call" || type === "image_generation_call",
   });
+}
+
+/** What a patch changed: paths as keys, or in a list. */
+function noteChanges(state: CodexFile, changes: unknown, place: Place): void {
+  const paths = Array.isArray(changes)
+    ? changes.flatMap((one) => textField(fieldsOf(one), "path") ?? [])
+    : Object.keys(fieldsOf(changes) ?? {});
+  noteEdits(state.edits, absolutes(paths.slice(0, 100), cwdNow(state)), place.time, state.events.length);
+}
+
+function cwdNow(state: CodexFile): string | null {
+  const context = state.events.findLast((event) => event.k === "context");
+  return (context?.k === "context" ? context.cwd : null) ?? state.meta?.cwd ?? state.environmentCwd;
 }
 
 /** Arguments are JSON inside a string; what is none stays text. */

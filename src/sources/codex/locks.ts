@@ -2,6 +2,7 @@ import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Evidence } from "../../probe/evidence.ts";
 import { flockOn } from "../../probe/locks.ts";
+import { openTwice } from "../../probe/open-twice.ts";
 import type { Process } from "../../probe/processes.ts";
 import { THREAD_ID } from "./rollout-name.ts";
 
@@ -66,6 +67,25 @@ export function isCodex(process: Process): boolean {
   const [program, script] = process.argv;
   if (program !== undefined && basename(program) === "codex") return true;
   return script !== undefined && /(?:^|\/)codex(?:\.[cm]?js)?$/u.test(script);
+}
+
+/**
+ * Where a thread is open twice: by who holds its lock, and by who has it on the command line and holds no lock of
+ * another thread. Empty when it is not, or nobody can tell.
+ */
+export function openedTwice(
+  thread: string,
+  holder: Holder,
+  lockInodes: ReadonlySet<number>,
+  evidence: Evidence,
+): string[] {
+  if (evidence.processes === null) return [];
+  const isElsewhere = ({ pid, locksHeld }: Process): boolean =>
+    locksHeld.length > 0 || evidence.locks?.some((lock) => lock.pid === pid && lockInodes.has(lock.inode)) === true;
+  const named = evidence.processes.all.filter(
+    (one) => one.pid !== holder.pid && isCodex(one) && threadOnCommandLine(one) === thread && !isElsewhere(one),
+  );
+  return openTwice(holder.process === null ? named : [holder.process, ...named], evidence.processes);
 }
 
 /** The thread on a command line: `codex resume <id>`. */

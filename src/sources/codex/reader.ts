@@ -11,6 +11,7 @@ import type { Problem } from "../../session/problem.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import { loadPrices, type PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
+import { sameVerdict } from "../agents/same-verdict.ts";
 import { BIG_FILE, FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
 import { growingBatches, readAhead } from "../jsonl/read-ahead.ts";
 import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
@@ -21,12 +22,12 @@ import { advanceCodex, codexFold, codexZstFold } from "./fold.ts";
 import { codexForks } from "./fork.ts";
 import { guessOwners } from "./guess.ts";
 import { type Found, locate } from "./locate.ts";
-import { type Holder, holderOf, isCodex, LOCK_DIRECTORY, lockInode, lockPath } from "./locks.ts";
+import { type Holder, holderOf, isCodex, LOCK_DIRECTORY, lockInode, lockPath, openedTwice } from "./locks.ts";
 import { namesFold } from "./names.ts";
 import { threadRequests } from "./requests.ts";
 import { codexResume } from "./resume.ts";
 import { baseOf, metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
-import { sameVerdict, snapshotOf } from "./snapshot.ts";
+import { snapshotOf } from "./snapshot.ts";
 import { judge } from "./status.ts";
 import { CodexThreads, placeOf } from "./threads.ts";
 import { CodexTranscript } from "./transcript.ts";
@@ -345,7 +346,9 @@ export class CodexReader implements SourceReader {
       process === null || evidence.processes === null
         ? null
         : paneOfProcess(process, evidence.processes, evidence.tmux);
-    if (before !== null && sameVerdict(before.snapshot, verdict, pane?.id ?? null)) return { ...before, holder };
+    const openTwice = process === null ? [] : openedTwice(thread, holder, new Set(this.#locks.values()), evidence);
+    const now = { ...verdict, livePane: pane?.id ?? null, openTwice };
+    if (before !== null && sameVerdict(before.snapshot, now)) return { ...before, holder };
     const snapshot = snapshotOf({
       key,
       current,
@@ -354,6 +357,7 @@ export class CodexReader implements SourceReader {
       holder,
       guessedPid: guessed?.pid ?? null,
       livePane: pane?.id ?? null,
+      openTwice,
       prices: this.#prices,
       keyOf: (other) => {
         const there = this.#threads.of(other).at(-1);

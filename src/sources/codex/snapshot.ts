@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import { blankSnapshot, type Snapshot } from "../../session/snapshot.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
@@ -17,6 +16,7 @@ export interface SnapshotParts {
   holder: Holder;
   guessedPid: number | null;
   livePane: string | null;
+  openTwice: string[];
   prices: PriceBook | null;
   keyOf(thread: string): SessionKey | null;
   subagents: { agentId: string; type: string | null; calls: number }[];
@@ -82,7 +82,9 @@ export function snapshotOf(parts: SnapshotParts): Snapshot {
       cwdFrom: described.cwdFrom,
       programmatic: described.programmatic,
       version: meta?.version ?? null,
+      edits: described.edits,
       pid: parts.holder.pid ?? parts.guessedPid,
+      openTwice: parts.openTwice,
       statusDetail: detail,
       archived: current.archived,
       partial: current.folded.state.low > 0,
@@ -109,16 +111,4 @@ function actionsOf({ described, holder, livePane, current }: SnapshotParts): Sna
   if (holder.held === "yes") return attach;
   const old = metaOf(current)?.generation === 1;
   return old ? [...attach] : ["fork", "revert", "resume", ...attach];
-}
-
-/** Did nothing change that a clock, a process or a pane decides? */
-export function sameVerdict(snapshot: Snapshot, verdict: ReturnType<typeof judge>, pane: string | null): boolean {
-  return (
-    snapshot.status === verdict.status &&
-    snapshot.native === verdict.native &&
-    snapshot.certainty === verdict.certainty &&
-    snapshot.activity === verdict.activity &&
-    snapshot.livePane === pane &&
-    isDeepStrictEqual(snapshot.why, verdict.why)
-  );
 }

@@ -14,7 +14,7 @@ import {
 import { parseRecord } from "../jsonl/record.ts";
 import type { Page, PageRequest, Transcript } from "../source.ts";
 import { copiedPrefix } from "./copied-prefix.ts";
-import { cutAtPrompt } from "./cuts.ts";
+import { cutAtPrompt, refusal } from "./cuts.ts";
 import { entriesOf } from "./entries.ts";
 import { newCodexFile } from "./file.ts";
 import { advanceCodex } from "./fold.ts";
@@ -151,7 +151,7 @@ export class CodexTranscript implements Transcript {
     const dropped = (one ?? path[onPath.before])?.dropped === true && !isRollback(one ?? path[onPath.before]);
     const inContext = !dropped && (compacted < 0 || onPath.before >= compacted);
     const forkable =
-      one?.event.k === "prompt" && !dropped && isShown(part.file, index) && cutAtPrompt(path, at, one).ok;
+      one?.event.k === "prompt" && refusal(current) === null && !dropped && isShown(part.file, index) && cutAtPrompt(path, at, one).ok;
     const bits = `${dropped}${inContext}${forkable}`;
     const tag = tagOf(part.file, current);
     const key = `${tag}@${line.offset}:${line.bytes.length}:${part.file.folded.ino}:${bits}:${textLimit ?? ""}`;

@@ -43,8 +43,9 @@ const live = (over: Partial<Registered> = {}): Live => ({
   registered: registered(over),
   evidence: "alive",
   guess: false,
+  openTwice: [],
 });
-const byFolder: Live = { process: process(), registered: null, evidence: "in its folder", guess: true };
+const byFolder: Live = { ...live(), registered: null, evidence: "in its folder", guess: true };
 const base: Case = { tail: tail("over"), live: null, stale: [], processesKnown: true, archived: false, seen: true };
 
 describe("a status", () => {

@@ -1,16 +1,17 @@
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Folded } from "./fold.ts";
 
 /** A fold's result without its state: what says whether the file is still the same. */
 export type FoldedStamp = Omit<Folded<unknown>, "state">;
 
-/** From this size on packed states are compressed: below, the way there and back costs more than the bytes. */
-const COMPRESS_FROM = 4096;
-const ZSTD_MAGIC = 0xfd2fb528;
+/** Where a state's JSON lies while nobody uses it: in memory as bytes, or in the index on disk. */
+export interface StoredState {
+  text(): string;
+}
 
 /**
- * A file as far as it was read, its state packed (JSON, compressed) while nobody uses it: thousands of states in memory
- * cost a fifth of what they are as objects. Whoever reads `state` gets the same object for as long as anybody holds it.
+ * A file as far as it was read, whose state is only an object while somebody uses it. Thousands of states as objects are
+ * hundreds of megabytes; at rest they are where `stored` says. Whoever reads `state` gets the same object for as long as
+ * anybody holds it.
  */
 export class KeptFolded<S> implements Folded<S> {
   readonly path: string;
@@ -21,7 +22,7 @@ export class KeptFolded<S> implements Folded<S> {
   readonly birthtimeMs: number;
   readonly offset: number;
   readonly guard: string;
-  #packed: Uint8Array | null = null;
+  #stored: StoredState | null = null;
   #awake: { state: S } | null = null;
   #loose: WeakRef<S & object> | null = null;
 
@@ -44,10 +45,10 @@ export class KeptFolded<S> implements Folded<S> {
     return kept;
   }
 
-  /** `packed` is what `pack` of a state of this kind gave. */
-  static packed<S>(stamp: FoldedStamp, packed: Uint8Array): KeptFolded<S> {
+  /** `stored` is the JSON of a state of this kind. */
+  static stored<S>(stamp: FoldedStamp, stored: StoredState): KeptFolded<S> {
     const kept = new KeptFolded<S>(stamp);
-    kept.#packed = packed;
+    kept.#stored = stored;
     return kept;
   }
 
@@ -60,22 +61,28 @@ export class KeptFolded<S> implements Folded<S> {
     if (this.#awake !== null) return this.#awake.state;
     const held = this.#loose?.deref();
     if (held !== undefined) return held;
-    if (this.#packed === null) throw new Error(`${this.path}: its state was let go without being packed`);
-    const state = unpackState<S>(this.#packed);
+    // Only JSON of our own comes here, of a state of this fold and version.
+    const state = JSON.parse(this.text()) as S;
     this.#hold(state);
     return state;
   }
 
-  /** The state in few bytes, for the index and for other threads. */
-  pack(): Uint8Array {
-    this.#packed ??= packState(this.state);
-    return this.#packed;
+  /** The state as JSON. Of one that is awake, as it is now. */
+  text(): string {
+    if (this.#awake !== null) return JSON.stringify(this.#awake.state);
+    if (this.#stored === null) throw new Error(`${this.path}: its state lies nowhere`);
+    return this.#stored.text();
   }
 
-  /** From now on the state is packed unless somebody uses it. */
-  rest(): void {
+  /** Nothing changes it in place. */
+  get isResting(): boolean {
+    return this.#awake === null;
+  }
+
+  /** From now on the state is read from there whenever somebody wants it. */
+  rest(stored: StoredState): void {
+    this.#stored = stored;
     if (this.#awake === null) return;
-    this.pack();
     this.#hold(this.#awake.state);
     this.#awake = null;
   }
@@ -85,21 +92,15 @@ export class KeptFolded<S> implements Folded<S> {
   }
 }
 
-/**
- * A fold's state is plain JSON data, so this loses nothing. The bytes have memory of their own, exactly as much as they
- * are: Node's buffers are often views of far larger ones, which would be kept, and copied to other threads, with them.
- */
-export function packState(state: unknown): Uint8Array<ArrayBuffer> {
-  const json = Buffer.from(JSON.stringify(state));
-  if (json.length < COMPRESS_FROM) return new Uint8Array(json);
-  return new Uint8Array(zstdCompressSync(json, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }));
+/** JSON in memory, one byte a character where that is possible. */
+export function storedInMemory(bytes: Uint8Array): StoredState {
+  return { text: () => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8") };
 }
 
-/** Throws when the bytes are not what `packState` makes. */
-export function unpackState<S>(packed: Uint8Array): S {
-  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
-  const compressed = bytes.length >= 4 && bytes.readUInt32LE(0) === ZSTD_MAGIC;
-  const json = compressed ? zstdDecompressSync(bytes) : bytes;
-  // Only our own bytes come here: from memory, or from an index whose checksum and version were right.
-  return JSON.parse(json.toString("utf8")) as S;
+/**
+ * A state as JSON, in memory of its own: Node's buffers are often views of far larger ones, which would be kept, and copied
+ * to other threads, with them.
+ */
+export function stateBytes(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(text));
 }

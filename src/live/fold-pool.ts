@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { Advanced, FileFold, Folded } from "../files/fold.ts";
-import { KeptFolded } from "../files/kept-folded.ts";
+import { KeptFolded, stateBytes, storedInMemory } from "../files/kept-folded.ts";
 import type { FoldAnswer, FoldRequest } from "./fold-worker.ts";
 
 /** Idle workers are let go after this, ms: a screen that only watches keeps none. */
@@ -37,13 +37,13 @@ export class FoldPool {
     this.#size = size;
   }
 
-  /** `bytes`: about how much there is to read, for fair shares. The result's state is packed. */
+  /** `bytes`: about how much there is to read, for fair shares. The result's state is at rest. */
   advance<S>(fold: FileFold<S>, path: string, before: Folded<S> | null, bytes: number): Promise<Advanced<S>> {
     const known = before === null ? null : before instanceof KeptFolded ? before : KeptFolded.awake(before);
     const request: FoldRequest = {
       fold: `${fold.name}/${fold.version}`,
       path,
-      before: known === null ? null : { stamp: known.stamp, packed: new Uint8Array(known.pack()) },
+      before: known === null ? null : { stamp: known.stamp, json: stateBytes(known.text()) },
     };
     const { promise, resolve, reject } = Promise.withResolvers<Advanced<unknown>>();
     this.#queue.push({ request, bytes, resolve, reject });
@@ -52,6 +52,13 @@ export class FoldPool {
     this.#dispatching = true;
     // The worker ran the fold of this name and version, which is what makes its state an S.
     return promise as Promise<Advanced<S>>;
+  }
+
+  /** Lets go of workers that have nothing to do, without waiting whether more comes. */
+  settle(): void {
+    if (this.#workers.some((one) => one.batches.length > 0)) return;
+    if (this.#linger) clearTimeout(this.#linger);
+    this.#letGo();
   }
 
   close(): void {
@@ -111,8 +118,8 @@ export class FoldPool {
       else if ("error" in answer) waiting.reject(new Error(answer.error));
       else if ("failed" in answer) waiting.resolve(answer.failed);
       else {
-        const { stamp, packed, changed } = answer;
-        waiting.resolve({ ok: true, changed, folded: KeptFolded.packed(stamp, packed) });
+        const { stamp, json, changed } = answer;
+        waiting.resolve({ ok: true, changed, folded: KeptFolded.stored(stamp, storedInMemory(json)) });
       }
     }
     this.#rest();

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { type Advanced, advanceFile, type FileFold, type Folded, isUnchanged, runSliced } from "../files/fold.ts";
 import { type FoldBacking, type FoldedFiles, LocalFoldedFiles } from "../files/folded-files.ts";
-import { KeptFolded } from "../files/kept-folded.ts";
+import { KeptFolded, stateBytes, storedInMemory } from "../files/kept-folded.ts";
 import { FoldIndex } from "../memory/fold-index.ts";
 import { FoldPool } from "./fold-pool.ts";
 
@@ -58,12 +58,13 @@ export class IndexedFoldedFiles implements FoldedFiles {
     await this.save();
     this.#settled = true;
     this.#restAbove(0);
-    for (const index of this.#indexes.values()) index.release();
+    this.#pool.settle();
   }
 
   async close(): Promise<void> {
     await this.save();
     this.#pool.close();
+    for (const index of this.#indexes.values()) index.close();
   }
 
   async #read(fold: FileFold<unknown>, path: string, before: Folded<unknown> | null): Promise<Advanced<unknown>> {
@@ -101,7 +102,7 @@ export class IndexedFoldedFiles implements FoldedFiles {
   #restAbove(most: number): void {
     for (const [path, folded] of this.#awake) {
       if (this.#awake.size <= most) return;
-      folded.rest();
+      if (!folded.isResting) folded.rest(storedInMemory(stateBytes(folded.text())));
       this.#awake.delete(path);
     }
   }

@@ -1,57 +1,45 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
-import type { Folded } from "../files/fold.ts";
-import { type FoldedStamp, KeptFolded, packState } from "../files/kept-folded.ts";
-import { CannotOpen, openRegular } from "../files/open.ts";
+import { advanceFile, type FileFold, type Folded, runNow } from "../files/fold.ts";
+import { KeptFolded, type StoredState } from "../files/kept-folded.ts";
+import { CannotOpen } from "../files/open.ts";
 import { replaceFile } from "../files/publish.ts";
-
-const HEAD = "forktail folds 2\n";
-const TAB = 0x09;
-const LF = 0x0a;
-/** Checksum and length are short; a line that goes on without a tab is damage. */
-const MOST_NUMBER = 16;
-
-/** One file's entry as it lies in the index: `checksum TAB length TAB stamp LF`, then `length` bytes of packed state, LF. */
-interface Entry {
-  stamp: Buffer;
-  packed: Uint8Array;
-  checksum: string;
-}
+import { IndexFile, indexPieces, type ToWrite } from "./index-file.ts";
 
 /**
- * The states of folds on disk, one file a fold and version: a start reads only what changed since. No state is unpacked
- * before it is asked for. A cache and nothing more: whatever is damaged, older or of another version is read anew from the
- * session files, and two forktails may overwrite each other's.
+ * The states of folds on disk, one file a fold and version: a start reads only what changed since, and a state that nobody
+ * uses need not be in memory. A cache and nothing more: whatever is damaged, older or of another version is read anew from
+ * the session files, and two forktails may overwrite each other's.
  */
 export class FoldIndex {
   readonly #path: string;
-  #entries = new Map<string, Entry>();
-  /** Were the entries let go, so that a save has to read them again? */
-  #released = false;
+  readonly #fold: FileFold<unknown>;
+  #file: IndexFile | null;
+  /** Files that are replaced by newer ones, and still hold states that are in use. */
+  readonly #older: IndexFile[] = [];
   readonly #changed = new Map<string, Folded<unknown>>();
   readonly #deleted = new Set<string>();
   #dirty = false;
 
-  private constructor(path: string) {
+  private constructor(path: string, fold: FileFold<unknown>) {
     this.#path = path;
+    this.#fold = fold;
+    this.#file = openIndex(path);
   }
 
-  static open(directory: string, fold: { name: string; version: number }): FoldIndex {
+  static open(directory: string, fold: FileFold<unknown>): FoldIndex {
     const name = `${fold.name.replace(/[^a-z0-9-]/gu, "-")}-${fold.version}.folds`;
-    const index = new FoldIndex(join(directory, "folds", name));
-    index.#load();
-    return index;
+    return new FoldIndex(join(directory, "folds", name), fold);
   }
 
-  /** The state last saved for a file, null when there is none or its entry is damaged. Still to be checked against the file. */
+  /** The state last saved for a file, null when there is none or it is damaged. Still to be checked against the file. */
   get(path: string): Folded<unknown> | null {
     const changed = this.#changed.get(path);
     if (changed) return changed;
-    const entry = this.#entries.get(path);
-    if (!entry || checksumOf(entry.stamp, entry.packed) !== entry.checksum) return null;
-    // The checksum and the file's name say that a fold of this version wrote it.
-    return KeptFolded.packed(JSON.parse(entry.stamp.toString("utf8")) as FoldedStamp, entry.packed);
+    if (this.#deleted.has(path)) return null;
+    const entry = this.#file?.entry(path) ?? null;
+    if (this.#file === null || entry === null || this.#file.text(entry) === null) return null;
+    return KeptFolded.stored(entry.stamp, this.#storedIn(this.#file, path));
   }
 
   set(path: string, folded: Folded<unknown>): void {
@@ -61,86 +49,72 @@ export class FoldIndex {
   }
 
   delete(path: string): void {
-    this.#entries.delete(path);
     this.#changed.delete(path);
     this.#deleted.add(path);
     this.#dirty = true;
   }
 
-  /** Lets go of the entries that were read at the start, once every file has asked for its own. */
-  release(): void {
-    this.#entries = new Map();
-    this.#released = true;
-  }
-
-  /** Writes what changed; the whole file is replaced at once. Does nothing when nothing changed. */
+  /** Writes what changed; the whole file is replaced at once, and what was saved rests there. Nothing changed: does nothing. */
   async save(): Promise<void> {
     if (!this.#dirty) return;
     this.#dirty = false;
-    if (this.#released) this.#load();
-    for (const path of this.#deleted) this.#entries.delete(path);
-    this.#deleted.clear();
-    for (const [path, folded] of this.#changed) this.#entries.set(path, entryOf(folded));
-    this.#changed.clear();
+    const changed = new Map(this.#changed);
+    const entries = new Map<string, ToWrite>();
+    for (const entry of this.#file?.entries() ?? []) {
+      if (!this.#deleted.has(entry.stamp.path))
+        entries.set(entry.stamp.path, { stamp: entry.stamp, text: () => this.#file?.text(entry) ?? null });
+    }
+    for (const [path, folded] of changed) entries.set(path, toWrite(folded));
     mkdirSync(join(this.#path, ".."), { recursive: true, mode: 0o700 });
-    const parts: Uint8Array[] = [Buffer.from(HEAD)];
-    for (const { checksum, stamp, packed } of this.#entries.values()) {
-      parts.push(Buffer.from(`${checksum}\t${packed.length}\t`), stamp, Buffer.of(LF), packed, Buffer.of(LF));
+    await replaceFile(this.#path, indexPieces(entries.values()), { mode: 0o600, durable: false });
+    this.#deleted.clear();
+    const file = openIndex(this.#path);
+    if (file === null) return;
+    if (this.#file !== null) this.#older.push(this.#file);
+    this.#file = file;
+    for (const [path, folded] of changed) {
+      // It may have changed in the meantime, or another forktail may have replaced the file.
+      if (this.#changed.get(path) !== folded) continue;
+      this.#changed.delete(path);
+      const entry = file.entry(path);
+      const same = entry !== null && entry.stamp.guard === folded.guard && entry.stamp.offset === folded.offset;
+      if (same && folded instanceof KeptFolded) folded.rest(this.#storedIn(file, path));
     }
-    if (this.#released) this.#entries = new Map();
-    await replaceFile(this.#path, Buffer.concat(parts), { mode: 0o600 });
   }
 
-  #load(): void {
-    let bytes: Buffer;
-    try {
-      using file = openRegular(this.#path);
-      bytes = file.read(0, file.size);
-    } catch (error) {
-      if (error instanceof CannotOpen) return;
-      throw error;
-    }
-    if (bytes.toString("latin1", 0, HEAD.length) !== HEAD) return;
-    for (let at = HEAD.length; at < bytes.length; ) {
-      const first = bytes.indexOf(TAB, at);
-      const second = bytes.indexOf(TAB, first + 1);
-      const end = bytes.indexOf(LF, second + 1);
-      if (first < at || second < first || end < second || second - at > 2 * MOST_NUMBER) return;
-      const length = Number(bytes.toString("latin1", first + 1, second));
-      const from = end + 1;
-      // Nothing is allocated by what the file says: this is a view, and only where the file really goes on.
-      if (!Number.isSafeInteger(length) || length < 0 || from + length >= bytes.length) return;
-      if (bytes[from + length] !== LF) return;
-      const stamp = bytes.subarray(second + 1, end);
-      const path = pathIn(stamp);
-      if (path !== null) {
-        const packed = bytes.subarray(from, from + length);
-        this.#entries.set(path, { checksum: bytes.toString("latin1", at, first), stamp, packed });
-      }
-      at = from + length + 1;
-    }
+  close(): void {
+    for (const file of [...this.#older, this.#file]) file?.close();
+    this.#file = null;
+  }
+
+  #storedIn(file: IndexFile, path: string): StoredState {
+    return {
+      text: () => {
+        const entry = file.entry(path);
+        const text = entry === null ? null : file.text(entry);
+        if (text !== null) return text;
+        // Somebody cut our index under our feet: the session file knows.
+        const again = runNow(advanceFile(this.#fold, path, null));
+        return JSON.stringify(again.ok ? again.folded.state : this.#fold.initial());
+      },
+    };
   }
 }
 
-function entryOf(folded: Folded<unknown>): Entry {
+/** What is awake may change while the others are written: it is taken down at once. */
+function toWrite(folded: Folded<unknown>): ToWrite {
   const { path, dev, ino, size, mtimeMs, birthtimeMs, offset, guard } = folded;
-  const stamp = Buffer.from(JSON.stringify({ path, dev, ino, size, mtimeMs, birthtimeMs, offset, guard }));
-  const packed = folded instanceof KeptFolded ? folded.pack() : packState(folded.state);
-  return { stamp, packed, checksum: checksumOf(stamp, packed) };
+  const stamp = { path, dev, ino, size, mtimeMs, birthtimeMs, offset, guard };
+  if (folded instanceof KeptFolded && folded.isResting) return { stamp, text: () => folded.text() };
+  const text = JSON.stringify(folded.state);
+  return { stamp, text: () => text };
 }
 
-function checksumOf(stamp: Uint8Array, packed: Uint8Array): string {
-  return crc32(packed, crc32(stamp)).toString(16);
-}
-
-/** The path a stamp begins with, null when it is damaged. */
-function pathIn(stamp: Buffer): string | null {
+function openIndex(path: string): IndexFile | null {
   try {
-    const value: unknown = JSON.parse(stamp.toString("utf8"));
-    return typeof value === "object" && value !== null && "path" in value && typeof value.path === "string"
-      ? value.path
-      : null;
-  } catch {
-    return null;
+    return IndexFile.open(path);
+  } catch (error) {
+    if (error instanceof CannotOpen) return null;
+    throw error;
   }
 }

@@ -1,8 +1,9 @@
 import { callSummary } from "../../session/call-summary.ts";
 import { filesEditedBy, noteEdits } from "../../session/edited-files.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
+import type { OpenCall } from "../by-process/tail.ts";
 import { countField, type Fields, field, fieldsOf, listField, objectField, textField } from "../jsonl/record.ts";
-import { CALLS, type ClaudeFile, type ClaudeRequest, type OpenCall, ROW } from "./file.ts";
+import { CALLS, type ClaudeFile, type ClaudeRequest, ROW } from "./file.ts";
 import { isRowId } from "./ids.ts";
 import { acceptPendingCommand } from "./user-fold.ts";
 

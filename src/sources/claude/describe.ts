@@ -1,11 +1,13 @@
 import type { Folded } from "../../files/fold.ts";
 import { lastEditedOf } from "../../session/edited-files.ts";
 import type { Damage, Usage } from "../../session/snapshot.ts";
-import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
+import { cleanLine, cutCodePoints, lineOrNull } from "../../session/untrusted.ts";
 import type { PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
+import type { Tail } from "../by-process/tail.ts";
+import { lineDamage } from "../jsonl/folded-lines.ts";
 import type { Lineage } from "./family.ts";
-import { type ClaudeFile, kindOf, ROW, type Tail } from "./file.ts";
+import { type ClaudeFile, kindOf, ROW } from "./file.ts";
 import { type AgentFile, agentRequests, modelRequest, sessionRequests } from "./requests.ts";
 import { ownUsage } from "./sums.ts";
 import { type Title, titleOf } from "./titles.ts";
@@ -64,7 +66,7 @@ export function describe(parts: SessionParts, lineage: Lineage): Described {
   const typed = onBranch.filter((prompt) => !prompt.command);
   const commands = onBranch.filter((prompt) => prompt.command);
   const expanded = commands.find((prompt) => (kindOf(file, prompt.row) & ROW.prompt) !== 0) ?? commands[0];
-  const firstPrompt = shown(typed[0]?.text);
+  const firstPrompt = lineOrNull(typed[0]?.text);
   const { active, abandoned } = branchCounts(file);
   return {
     id: parts.id,
@@ -78,14 +80,14 @@ export function describe(parts: SessionParts, lineage: Lineage): Described {
       id: parts.id,
     }),
     firstPrompt,
-    lastPrompt: shown(typed.at(-1)?.text),
+    lastPrompt: lineOrNull(typed.at(-1)?.text),
     models: distinct([...file.models, ...file.sideModels, ...parts.agents.flatMap((agent) => agentModels(agent))]),
     counts: active,
     abandoned,
     ...billed(parts, lineage),
     context: contextUsed(file),
     subagents: subagentsOf(file, parts.agents),
-    damage: damageOf(file),
+    damage: lineDamage(file),
     edits: editsOf(file, parts.agents),
     programmatic: file.entrypoint?.startsWith("sdk") ?? false,
     lineage,
@@ -101,11 +103,6 @@ function billed({ main, agents }: SessionParts, { copied }: Lineage): Pick<Descr
     requests: () => sessionRequests(main.state, agents).map((one) => modelRequest(one, copied.has(one.request.id))),
     ownSum: (prices) => (copied.size === 0 ? ownUsage(main.state, agents, prices) : null),
   };
-}
-
-function shown(text: string | undefined): string | null {
-  const line = text === undefined ? "" : cleanLine(text);
-  return line === "" ? null : line;
 }
 
 function editsOf(file: ClaudeFile, agents: readonly AgentFile[]): string[] {
@@ -157,12 +154,4 @@ function subagentsOf(file: ClaudeFile, agents: readonly AgentFile[]): Described[
     found.push({ agentId: side, type: null, description: null, model, calls: calls.get(side) ?? 0 });
   }
   return found;
-}
-
-function damageOf(file: ClaudeFile): Damage[] {
-  const damage: Damage[] = file.bad.lines.map((line) => ({ kind: "bad-line", bytes: null, line }));
-  const more = file.bad.count - file.bad.lines.length;
-  if (more > 0) damage.push({ kind: `bad-lines: ${more} more`, bytes: null, line: null });
-  if (file.torn > 0) damage.push({ kind: "torn-tail", bytes: file.torn, line: null });
-  return damage;
 }

@@ -1,7 +1,8 @@
 import type { Block, Document } from "../../session/document.ts";
-import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
+import { cleanLine } from "../../session/untrusted.ts";
 import { loadPrices } from "../../usage/prices.ts";
 import { usageDocument } from "../../usage/usage-document.ts";
+import { branchesTree, damageBlocks, fieldRow, minuteOf, promptLabel, whyBlocks } from "../agents/document-blocks.ts";
 import type { ViewName } from "../source.ts";
 import { type ClaudeFile, kindOf, ROW } from "./file.ts";
 import type { HeldSession } from "./reader.ts";
@@ -34,25 +35,18 @@ function branchesDocument(file: ClaudeFile): Document {
   const uuids: string[] = [];
   for (const [uuid, row] of Object.entries(file.rows)) uuids[row] = uuid;
   const left = leftBranches(file);
-  const items = left.map((branch) => ({
-    depth: 1,
+  const others = left.map((branch) => ({
     label: promptAfter(file, branch),
-    note: timeOf(file, branch.leaf),
-    tone: "faint" as const,
+    note: minuteOf(file.times[branch.leaf]),
     open: { view: "branch", of: uuids[branch.leaf] ?? "" },
   }));
   const last = file.prompts.findLast((prompt) => activeBranch(file)[prompt.row] === 1);
+  const since = minuteOf(file.times[file.leaf]);
   const current = {
-    depth: 0,
-    label: last === undefined ? "this conversation" : shown(last.text),
-    note: `goes on here${timeOf(file, file.leaf) === "" ? "" : `, ${timeOf(file, file.leaf)}`}`,
-    tone: "strong" as const,
-    open: { view: "timeline" },
+    label: last === undefined ? "this conversation" : promptLabel(last.text),
+    note: `goes on here${since === "" ? "" : `, ${since}`}`,
   };
-  const blocks: Block[] = [{ type: "tree", items: [current, ...items] }];
-  if (left.length === 0)
-    blocks.push({ type: "text", text: "Nothing was rewound: there is only this branch.", tone: "faint" });
-  return { title: "branches", blocks };
+  return branchesTree(current, others, "Nothing was rewound: there is only this branch.");
 }
 
 /** What was asked where the branch left the one that goes on. */
@@ -64,16 +58,7 @@ function promptAfter(file: ClaudeFile, branch: LeftBranch): string {
     if ((kindOf(file, row) & ROW.prompt) !== 0) first = row;
   }
   const text = file.prompts.find((prompt) => prompt.row === first)?.text ?? "";
-  return text === "" ? "(a reply that was taken again)" : shown(text);
-}
-
-function shown(text: string): string {
-  return cutCodePoints(cleanLine(text), 200);
-}
-
-function timeOf(file: ClaudeFile, row: number): string {
-  const time = file.times[row] ?? 0;
-  return time === 0 ? "" : new Date(time).toISOString().slice(0, 16).replace("T", " ");
+  return text === "" ? "(a reply that was taken again)" : promptLabel(text);
 }
 
 function teamDocument(held: HeldSession): Document {
@@ -101,41 +86,32 @@ function teamDocument(held: HeldSession): Document {
 function infoDocument(held: HeldSession, agents: readonly AgentFile[], copies: readonly Candidate[]): Document {
   const { snapshot, winner } = held;
   const file = winner.folded.state;
-  const row = (label: string, value: string | null): { label: string; value: string } => ({
-    label,
-    value: value === null ? "–" : cleanLine(value),
-  });
   const reported =
     file.reportedCost === null ? null : `$${file.reportedCost.toFixed(4)} for its last process, hidden calls included`;
   const blocks: Block[] = [
     {
       type: "fields",
       rows: [
-        row("id", held.id),
-        row("title from", held.described.title.from),
-        row("file", winner.folded.path),
-        row("size", `${winner.folded.size} bytes, ${file.ordinals.lines} lines`),
-        row("directory", file.cwd),
-        ...(file.lastCwd === file.cwd ? [] : [row("last directory", file.lastCwd)]),
-        row("git branch", file.gitBranch),
-        row("Claude Code", file.version),
-        row("started by", file.entrypoint),
-        row("copied from", held.described.lineage.forkOf),
-        row("reported by Claude", reported),
+        fieldRow("id", held.id),
+        fieldRow("title from", held.described.title.from),
+        fieldRow("file", winner.folded.path),
+        fieldRow("size", `${winner.folded.size} bytes, ${file.ordinals.lines} lines`),
+        fieldRow("directory", file.cwd),
+        ...(file.lastCwd === file.cwd ? [] : [fieldRow("last directory", file.lastCwd)]),
+        fieldRow("git branch", file.gitBranch),
+        fieldRow("Claude Code", file.version),
+        fieldRow("started by", file.entrypoint),
+        fieldRow("copied from", held.described.lineage.forkOf),
+        fieldRow("reported by Claude", reported),
       ],
     },
-    { type: "heading", text: `why ${snapshot.status}` },
-    ...snapshot.why.map((text): Block => ({ type: "text", text })),
+    ...whyBlocks(snapshot),
   ];
   const others = copies.filter((copy) => copy.folded.path !== winner.folded.path);
   for (const copy of others)
     blocks.push({ type: "text", text: `also in ${cleanLine(copy.folded.path)}, shorter`, tone: "warn" });
   for (const agent of agents)
     blocks.push({ type: "text", text: `sub-agent file ${cleanLine(agent.path)}`, tone: "faint" });
-  for (const damage of snapshot.damage) {
-    const where = damage.line === null ? "" : `, line ${damage.line}`;
-    const size = damage.bytes === null ? "" : `, ${damage.bytes} bytes`;
-    blocks.push({ type: "text", text: `${damage.kind}${where}${size}`, tone: "warn" });
-  }
+  blocks.push(...damageBlocks(snapshot));
   return { title: "info", blocks };
 }

@@ -1,5 +1,6 @@
 import type { Edit } from "../../session/edited-files.ts";
-import { type LineOrdinals, noLines } from "../jsonl/line-ordinals.ts";
+import { NEW_TAIL, type Tail } from "../by-process/tail.ts";
+import { type FoldedLines, noFoldedLines } from "../jsonl/folded-lines.ts";
 
 /** What a row is, as bits of `ClaudeFile.kinds`; the calls it makes, or answers, are counted above `CALLS`. */
 export const ROW = {
@@ -42,28 +43,8 @@ export interface ClaudeRequest {
   counted: boolean;
 }
 
-export interface OpenCall {
-  id: string;
-  name: string;
-  /** One cleaned line. */
-  summary: string;
-  /** What it asks the person, null when it asks nothing. */
-  question: string | null;
-}
-
-/** How the file ends, from its last conversational row (agents.md §1.6). */
-export interface Tail {
-  state: "new" | "open" | "over" | "error" | "interrupted";
-  /** What the evidence is, in words. */
-  evidence: string;
-  /** Text of the error. */
-  text: string | null;
-  time: number | null;
-  calls: OpenCall[];
-}
-
 /** A transcript file as far as it was read. Plain data; rows are numbered in file order, first copies only. */
-export interface ClaudeFile {
+export interface ClaudeFile extends FoldedLines {
   rows: Record<string, number>;
   /** Row of the parent, -1 without one. A compaction's boundary has its logical parent. */
   parents: number[];
@@ -111,13 +92,10 @@ export interface ClaudeFile {
   summaries: Record<string, string>;
   queue: { offset: number; text: string }[];
   reportedCost: number | null;
+  /** How the file ends, from its last conversational row (agents.md §1.6). */
   tail: Tail;
   /** A command whose next row decides whether it became a prompt: index into `prompts`, -1. */
   pendingCommand: number;
-  ordinals: LineOrdinals;
-  bad: { lines: number[]; count: number };
-  /** Bytes behind the last LF. */
-  torn: number;
   /** Where reading began, when only the end of a big file was read; else 0. */
   low: number;
 }
@@ -160,11 +138,9 @@ export function newClaudeFile(): ClaudeFile {
     summaries: {},
     queue: [],
     reportedCost: null,
-    tail: { state: "new", evidence: "nothing was said yet", text: null, time: null, calls: [] },
+    tail: { ...NEW_TAIL },
     pendingCommand: -1,
-    ordinals: noLines(),
-    bad: { lines: [], count: 0 },
-    torn: 0,
+    ...noFoldedLines(),
     low: 0,
   };
 }

@@ -1,16 +1,6 @@
 import type { ByteSource, FileFold } from "../../files/fold.ts";
-import { walkLines } from "../../files/lines.ts";
-import { countLine } from "../jsonl/line-ordinals.ts";
-import {
-  type Fields,
-  field,
-  isBlankLine,
-  numberField,
-  objectField,
-  parseRecord,
-  textField,
-  timeField,
-} from "../jsonl/record.ts";
+import { foldLines } from "../jsonl/folded-lines.ts";
+import { type Fields, field, numberField, objectField, parseRecord, textField, timeField } from "../jsonl/record.ts";
 import { readAssistantRow } from "./assistant-row.ts";
 import { type ClaudeFile, newClaudeFile, ROW } from "./file.ts";
 import { isRowId, SESSION_ID } from "./ids.ts";
@@ -18,7 +8,6 @@ import { noteUserRow } from "./user-fold.ts";
 
 /** What a list needs of a string: titles and prompts are cut long before this. */
 const MOST_STRING = 4096;
-const MOST_BAD_LINES = 20;
 const MOST_TITLE = 2000;
 const MOST_ROOTS = 64;
 
@@ -33,30 +22,11 @@ export const claudeFold: FileFold<ClaudeFile> = {
 };
 
 export function* advanceClaude(state: ClaudeFile, bytes: ByteSource, from: number): Generator<void, number> {
-  state.torn = 0;
-  return yield* walkLines(bytes, from, {
-    line: (line, offset) => takeLine(state, line, offset),
-    oversize: (offset) => {
-      noteBad(state);
-      countLine(state.ordinals, offset);
-    },
-    tail: (tail) => {
-      state.torn = isBlankLine(tail) ? 0 : tail.length;
-    },
+  return yield* foldLines(state, bytes, from, (line, offset) => {
+    const record = parseRecord(line, MOST_STRING);
+    if (record !== null) takeRecord(state, record.fields, offset);
+    return record !== null;
   });
-}
-
-function noteBad(state: ClaudeFile): void {
-  state.bad.count += 1;
-  if (state.bad.lines.length < MOST_BAD_LINES) state.bad.lines.push(state.ordinals.lines + 1);
-}
-
-function takeLine(state: ClaudeFile, line: Buffer, offset: number): void {
-  const record = parseRecord(line, MOST_STRING);
-  if (record === null) {
-    if (!isBlankLine(line)) noteBad(state);
-  } else takeRecord(state, record.fields, offset);
-  countLine(state.ordinals, offset);
 }
 
 function takeRecord(state: ClaudeFile, fields: Fields, offset: number): void {

@@ -4,9 +4,10 @@ import { type Folded, runSliced } from "../../files/fold.ts";
 import { openRegular } from "../../files/open.ts";
 import { publishNew } from "../../files/publish.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
+import { forkedFrom, forksByCopy } from "../agents/forks-by-copy.ts";
 import { type Line, linesForward } from "../jsonl/line-windows.ts";
 import { type Fields, objectField, parseRecord, textField } from "../jsonl/record.ts";
-import type { ForkAbility, Forked, ForkPlan } from "../source.ts";
+import type { ForkAbility } from "../source.ts";
 import { type Cut, cutBefore } from "./cuts.ts";
 import { type ClaudeFile, newClaudeFile } from "./file.ts";
 import { advanceClaude } from "./fold.ts";
@@ -24,34 +25,21 @@ export function claudeForks(
   liveOf: (id: string) => Live | null,
   fresh: (held: HeldSession) => Promise<Folded<ClaudeFile>>,
 ): ForkAbility {
-  const prepare = async (key: SessionKey, before: string | null) => {
-    const held = heldOf(key);
-    const folded = await fresh(held);
-    const row = before === null ? null : rowOf(folded.state, before);
-    const cut: Cut =
-      row === undefined
-        ? { ok: false, reason: `there is no entry ${before} to fork before` }
-        : cutBefore(folded.state, row);
-    return { held, folded, cut: refuseLive(held.id, liveOf(held.id)) ?? cut, row: row ?? null };
-  };
-  return {
-    async plan(key, before): Promise<ForkPlan> {
-      const { held, cut, folded } = await prepare(key, before);
-      if (!cut.ok) return { allowed: false, reason: cut.reason };
-      return {
-        allowed: true,
-        says: [
-          `copies ${countOf(cut.branch)} of ${folded.state.parents.length} rows of ${folded.path}`,
-          `to a new session in ${dirname(folded.path)}`,
-          `"${held.snapshot.title}" itself is not touched`,
-        ],
-        ask: null,
-        status: cut.over ? "idle" : "interrupted",
-      };
+  return forksByCopy({
+    async prepare(key, before) {
+      const held = heldOf(key);
+      const folded = await fresh(held);
+      const cut = refuseLive(held.id, liveOf(held.id)) ?? cutAt(folded.state, before);
+      const row = before === null ? null : (rowOf(folded.state, before) ?? null);
+      return cut.ok ? { ok: true, copy: { held, folded, cut, row } } : cut;
     },
-    async make(key, before): Promise<Forked> {
-      const { held, cut, folded, row } = await prepare(key, before);
-      if (!cut.ok) throw new Error(`cannot fork: ${cut.reason}`);
+    says: ({ cut, folded }) => [
+      `copies ${countOf(cut.branch)} of ${folded.state.parents.length} rows of ${folded.path}`,
+      `to a new session in ${dirname(folded.path)}`,
+    ],
+    titleOf: ({ held }) => held.snapshot.title,
+    isOver: ({ cut }) => cut.over,
+    async write({ held, folded, cut, row }) {
       const id = randomUUID();
       const path = join(dirname(folded.path), `${id}.jsonl`);
       const title = `${held.snapshot.title} (fork)`;
@@ -61,10 +49,16 @@ export function claudeForks(
         id,
         path,
         resume: { argv: ["claude", "--resume", id], cwd: held.snapshot.cwd },
-        notes: [`forked from ${held.id}; files that the agent changed stay as they are now`],
+        notes: forkedFrom(held.id),
       };
     },
-  };
+  });
+}
+
+function cutAt(state: ClaudeFile, before: string | null): Cut {
+  const row = before === null ? null : rowOf(state, before);
+  if (row === undefined) return { ok: false, reason: `there is no entry ${before} to fork before` };
+  return cutBefore(state, row);
 }
 
 function rowOf(state: ClaudeFile, ref: string): number | undefined {

@@ -1,7 +1,6 @@
-import { stat } from "node:fs/promises";
-import { join, sep } from "node:path";
-import { listDirectory } from "../../files/list-directory.ts";
+import { sep } from "node:path";
 import type { Problem } from "../../session/problem.ts";
+import { type Found, locateFiles } from "../agents/locate-files.ts";
 import type { Root } from "../source.ts";
 import { agentIdOf, SESSION_ID, sessionIdOf } from "./ids.ts";
 import { REGISTRY_FILE } from "./registry.ts";
@@ -43,53 +42,9 @@ export function placeOf(root: string, path: string): Place | null {
   return meta === undefined ? null : { kind: "agent-meta", project, session, agent: meta };
 }
 
-export interface Found {
-  path: string;
-  place: Place;
-  root: Root;
-  mtimeMs: number;
-  size: number;
-}
-
-export interface Located {
-  found: Found[];
-  problems: Problem[];
-}
-
 /** Every file below a root that matters. Looks at directories and times, reads no file. */
-export async function locate(root: Root): Promise<Located> {
-  const found: Found[] = [];
-  const problems: Problem[] = [];
-  const add = async (path: string): Promise<void> => {
-    const place = placeOf(root.path, path);
-    if (place === null) return;
-    const { mtimeMs, size } = await stat(path).catch(() => ({ mtimeMs: 0, size: 0 }));
-    found.push({ path, place, root, mtimeMs, size });
-  };
-  const walk = async (
-    path: string,
-    depth: number,
-    descend: (name: string, depth: number) => boolean,
-  ): Promise<void> => {
-    const listing = await listDirectory(path);
-    if (!listing.ok) {
-      if (listing.kind !== "gone" || (depth === 0 && root.explicit && path === root.path)) {
-        problems.push({ source: root.source, path, kind: listing.kind, message: `${path}: ${listing.message}` });
-      }
-      return;
-    }
-    await Promise.all(
-      listing.entries.map(async (entry) => {
-        const at = join(path, entry.name);
-        if (entry.isDirectory()) {
-          if (descend(entry.name, depth)) await walk(at, depth + 1, descend);
-        } else await add(at);
-      }),
-    );
-  };
-  await walk(root.path, 0, (name, depth) => descends(name, depth));
-  found.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { found, problems };
+export function locate(root: Root): Promise<{ found: Found<Place>[]; problems: Problem[] }> {
+  return locateFiles(root, (path) => placeOf(root.path, path), descends);
 }
 
 /** `projects/<folder>/<session>/subagents/**` and `sessions/`; nothing else below a root is looked at. */
@@ -109,13 +64,13 @@ function descends(name: string, depth: number): boolean {
 }
 
 /** Sessions by the time of their newest file, each with the files of its sub-agents. */
-export function newestFirst(found: readonly Found[]): Found[][] {
-  const groups = new Map<string, Found[]>();
+export function newestFirst(found: readonly Found<Place>[]): Found<Place>[][] {
+  const groups = new Map<string, Found<Place>[]>();
   for (const one of found) {
     const { place } = one;
     const id = place.kind === "session" ? place.id : place.kind === "agent" ? (place.session ?? one.path) : null;
     if (id !== null) groups.set(id, [...(groups.get(id) ?? []), one]);
   }
-  const newest = (group: readonly Found[]): number => Math.max(...group.map((one) => one.mtimeMs));
+  const newest = (group: readonly Found<Place>[]): number => Math.max(...group.map((one) => one.mtimeMs));
   return [...groups.values()].sort((a, b) => newest(b) - newest(a));
 }

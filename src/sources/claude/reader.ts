@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import type { Folded } from "../../files/fold.ts";
 import { CannotOpen } from "../../files/open.ts";
 import type { Evidence } from "../../probe/evidence.ts";
@@ -10,7 +9,10 @@ import type { Problem } from "../../session/problem.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import { loadPrices, type PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
+import type { Found } from "../agents/locate-files.ts";
 import { sameVerdict } from "../agents/same-verdict.ts";
+import { SourceFiles } from "../agents/source-files.ts";
+import { SnapshotChanges, ToldProblems } from "../agents/told.ts";
 import { BIG_FILE, FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
 import { growingBatches, readAhead } from "../jsonl/read-ahead.ts";
 import type {
@@ -31,7 +33,7 @@ import { type ClaudeFile, newClaudeFile } from "./file.ts";
 import { advanceClaude, claudeFold } from "./fold.ts";
 import { claudeForks } from "./fork.ts";
 import { findLive, type Live, type Seat } from "./liveness.ts";
-import { type Found, locate, newestFirst, placeOf } from "./locate.ts";
+import { locate, newestFirst, type Place, placeOf } from "./locate.ts";
 import type { Registered } from "./registry.ts";
 import { sessionRequests } from "./requests.ts";
 import { claudeResume } from "./resume.ts";
@@ -61,9 +63,9 @@ export class ClaudeReader implements SourceReader {
   readonly #sessions = new ClaudeSessions();
   readonly #held = new Map<string, HeldSession>();
   readonly #retention: Retention;
-  readonly #unreadable = new Map<string, Problem>();
+  readonly #files: SourceFiles;
+  readonly #problems = new ToldProblems();
   #listing: Problem[] = [];
-  #problems: Problem[] = [];
   #prices: PriceBook | null = null;
   #live = new Map<string, Live>();
   #stale = new Map<string, Registered[]>();
@@ -75,6 +77,7 @@ export class ClaudeReader implements SourceReader {
   constructor(roots: readonly Root[], services: Services) {
     this.#roots = roots;
     this.#services = services;
+    this.#files = new SourceFiles(NAME, services.files);
     this.#retention = new Retention(roots);
     this.fork = claudeForks(
       (key) => this.#must(key),
@@ -113,9 +116,9 @@ export class ClaudeReader implements SourceReader {
   }
 
   /** Sessions newest first, each with its sub-agents. Big files show their ends first and are read last. */
-  async *#scanTranscripts(groups: Found[][], dirty: Set<string>, evidence: Evidence): AsyncIterable<Delta> {
-    const big: Found[] = [];
-    const read = async (one: Found): Promise<Set<string>> => {
+  async *#scanTranscripts(groups: Found<Place>[][], dirty: Set<string>, evidence: Evidence): AsyncIterable<Delta> {
+    const big: Found<Place>[] = [];
+    const read = async (one: Found<Place>): Promise<Set<string>> => {
       const ends = await this.#endsOfBig(one);
       if (ends === null) return this.#read(one.path);
       big.push(one);
@@ -135,7 +138,7 @@ export class ClaudeReader implements SourceReader {
     yield { ...this.#delta(dirty, evidence), problems: this.#newProblems() };
   }
 
-  async #endsOfBig(one: Found): Promise<Folded<ClaudeFile> | null> {
+  async #endsOfBig(one: Found<Place>): Promise<Folded<ClaudeFile> | null> {
     if (one.size < BIG_FILE || one.place.kind !== "session" || this.#held.has(one.place.id)) return null;
     try {
       return await foldEnds(one.path, FIRST_TAIL, newClaudeFile(), advanceClaude);
@@ -158,10 +161,7 @@ export class ClaudeReader implements SourceReader {
 
   /** All problems when they are others than before, else null. */
   #newProblems(): Problem[] | null {
-    const problems = [...this.#listing, ...this.#unreadable.values(), ...this.#sessions.problems()];
-    if (isDeepStrictEqual(problems, this.#problems)) return null;
-    this.#problems = problems;
-    return problems;
+    return this.#problems.news([...this.#listing, ...this.#files.problems(), ...this.#sessions.problems()]);
   }
 
   tick(evidence: Evidence): Delta {
@@ -229,9 +229,7 @@ export class ClaudeReader implements SourceReader {
   async #fresh(held: HeldSession): Promise<Folded<ClaudeFile>> {
     const { folded } = held.winner;
     if (folded.state.low > 0) return folded;
-    const result = await this.#services.files.advance(claudeFold, folded.path);
-    if (!result.ok) throw new Error(`${folded.path}: ${result.message}`);
-    return result.folded;
+    return this.#files.fresh(claudeFold, folded.path);
   }
 
   /** Brings one path up to date; returns the sessions it may change. */
@@ -241,22 +239,15 @@ export class ClaudeReader implements SourceReader {
     if (root === undefined || place === null) return new Set();
     if (place.kind === "registry") this.#registryRoots.add(root.path);
     if (place.kind !== "session" && place.kind !== "agent") return this.#sessions.takeSmall(root, path);
-    const result = await this.#services.files.advance(claudeFold, path);
-    this.#unreadable.delete(path);
-    if (result.ok) return this.#sessions.take(root, path, result.folded);
-    if (result.kind !== "gone") {
-      this.#unreadable.set(path, { source: NAME, path, kind: result.kind, message: `${path}: ${result.message}` });
-    }
-    this.#services.files.forget(path);
-    return this.#sessions.drop(root, path);
+    const folded = await this.#files.read(claudeFold, path);
+    return folded === null ? this.#sessions.drop(root, path) : this.#sessions.take(root, path, folded);
   }
 
   #delta(dirty: ReadonlySet<string>, evidence: Evidence): Delta {
-    const removed: SessionKey[] = [];
-    const changed: Snapshot[] = [];
+    const changes = new SnapshotChanges();
     const renewed = new Map<string, { winner: Candidate; described: Described }>();
     const all = new Set([...dirty, ...this.#sessions.summarized()]);
-    for (const family of this.#sessions.families(all)) this.#describeFamily(family, renewed, removed);
+    for (const family of this.#sessions.families(all)) this.#describeFamily(family, renewed, changes);
     this.#look(evidence, renewed);
     const sight = evidence.processes !== null;
     for (const id of new Set([...this.#held.keys(), ...renewed.keys()])) {
@@ -267,18 +258,18 @@ export class ClaudeReader implements SourceReader {
       // Nobody runs it and nobody did: no clock, process or pane can change it.
       if (!fresh && before !== null && !before.live && !this.#live.has(id) && sight === this.#sight) continue;
       const made = this.#judge(id, parts, evidence, fresh ? null : before);
-      if (before !== null && before.snapshot.key !== made.snapshot.key) removed.push(before.snapshot.key);
-      if (before === null || !isDeepStrictEqual(before.snapshot, made.snapshot)) changed.push(made.snapshot);
+      changes.note(before?.snapshot ?? null, made.snapshot);
       this.#held.set(id, made);
     }
     this.#sight = sight;
+    const { changed, removed } = changes;
     return { changed, removed, problems: null, recheckAt: null };
   }
 
   #describeFamily(
     family: ReadonlySet<string>,
     renewed: Map<string, { winner: Candidate; described: Described }>,
-    removed: SessionKey[],
+    changes: SnapshotChanges,
   ): void {
     const members: Member[] = [];
     const winners = new Map<string, Candidate>();
@@ -286,7 +277,7 @@ export class ClaudeReader implements SourceReader {
       const winner = this.#sessions.candidates(id)[0];
       if (winner === undefined) {
         const held = this.#held.get(id);
-        if (held !== undefined) removed.push(held.snapshot.key);
+        changes.note(held?.snapshot ?? null, null);
         this.#held.delete(id);
         continue;
       }

@@ -1,7 +1,7 @@
 import type { Folded } from "../../files/fold.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import { blankSnapshot, type ContextUse, type Snapshot } from "../../session/snapshot.ts";
-import { type PriceBook, sumPriced } from "../../usage/prices.ts";
+import { type PriceBook, pricedUsage } from "../../usage/prices.ts";
 import { isoTime } from "../jsonl/record.ts";
 import type { Described } from "./describe.ts";
 import type { ClaudeFile } from "./file.ts";
@@ -96,13 +96,7 @@ function usageOf(parts: SnapshotParts): Pick<Snapshot, "usage" | "own"> {
   if (parts.main.state.low > 0) return { usage: null, own: null };
   const whole = parts.described.ownSum(parts.prices);
   if (whole !== null) return { usage: whole, own: whole };
-  const requests = parts.described.requests();
-  const usage = sumPriced(requests, parts.prices);
-  const own = sumPriced(
-    requests.filter((request) => request.copied !== true),
-    parts.prices,
-  );
-  return { usage, own };
+  return pricedUsage(parts.described.requests(), parts.prices);
 }
 
 /** The model's window by the price table; above it a long window must be in use (agents.md §7). */

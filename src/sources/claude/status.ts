@@ -1,7 +1,7 @@
 import type { Status, StatusName } from "../../session/status.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
+import type { Tail } from "../by-process/tail.ts";
 import { isoTime } from "../jsonl/record.ts";
-import type { Tail } from "./file.ts";
 import type { Live } from "./liveness.ts";
 import type { Registered } from "./registry.ts";
 

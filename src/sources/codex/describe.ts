@@ -3,8 +3,8 @@ import type { Damage, Usage } from "../../session/snapshot.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
 import type { PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
+import { lineDamage } from "../jsonl/folded-lines.ts";
 import { copiedPrefix } from "./copied-prefix.ts";
-import type { CodexFile } from "./file.ts";
 import { eventsOnPath, isShown, type PathEvent, pathOf } from "./path.ts";
 import { threadRequests } from "./requests.ts";
 import { eventsOf, metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
@@ -87,7 +87,7 @@ export function describe(
       updatedAt,
     ),
     programmatic: meta.source === "exec" || meta.source === "mcp",
-    damage: files.flatMap((file) => damageOf(file.folded.state)),
+    damage: files.flatMap((file) => lineDamage(file.folded.state)),
   };
 }
 
@@ -215,14 +215,6 @@ function parentOf(current: Rollout, lookup: RolloutLookup): Described["parent"] 
   const base = meta.base !== null && meta.base.thread !== meta.id ? meta.base.thread : null;
   const parent = meta.forkedFrom ?? base ?? copiedPrefix(current, lookup).thread;
   return parent === null || parent === meta.id ? null : { thread: parent, relation: "fork" };
-}
-
-function damageOf(file: CodexFile): Damage[] {
-  const damage: Damage[] = file.bad.lines.map((line) => ({ kind: "bad-line", bytes: null, line }));
-  const more = file.bad.count - file.bad.lines.length;
-  if (more > 0) damage.push({ kind: `bad-lines: ${more} more`, bytes: null, line: null });
-  if (file.torn > 0) damage.push({ kind: "torn-tail", bytes: file.torn, line: null });
-  return damage;
 }
 
 function least(times: readonly (number | null)[]): number | null {

@@ -1,5 +1,5 @@
 import type { Edit } from "../../session/edited-files.ts";
-import { type LineOrdinals, noLines } from "../jsonl/line-ordinals.ts";
+import { type FoldedLines, noFoldedLines } from "../jsonl/folded-lines.ts";
 
 /** Tokens as codex writes them: input includes what was cached and what was written to the cache (agents.md §2.4). */
 export interface RawUsage {
@@ -75,7 +75,7 @@ export interface CodexMeta {
 }
 
 /** A rollout as far as it was read. Plain data. */
-export interface CodexFile {
+export interface CodexFile extends FoldedLines {
   meta: CodexMeta | null;
   events: CodexEvent[];
   /** A later session_meta: the parent's, copied. */
@@ -88,9 +88,6 @@ export interface CodexFile {
   edits: Edit[];
   /** Keys of the last messages and calls: a line can be there twice. */
   recent: string[];
-  ordinals: LineOrdinals;
-  bad: { lines: number[]; count: number };
-  torn: number;
   /** Bytes of whole lines, after decompression. */
   bytes: number;
   /** Why a compressed file could not be read. */
@@ -109,9 +106,7 @@ export function newCodexFile(): CodexFile {
     updatedAt: null,
     edits: [],
     recent: [],
-    ordinals: noLines(),
-    bad: { lines: [], count: 0 },
-    torn: 0,
+    ...noFoldedLines(),
     bytes: 0,
     compression: null,
     low: 0,

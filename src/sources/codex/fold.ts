@@ -1,15 +1,13 @@
 import type { ByteSource, FileFold } from "../../files/fold.ts";
-import { walkLines } from "../../files/lines.ts";
 import { callSummary } from "../../session/call-summary.ts";
 import { absolutes, filesEditedBy, noteEdits } from "../../session/edited-files.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
-import { countLine } from "../jsonl/line-ordinals.ts";
+import { foldLines } from "../jsonl/folded-lines.ts";
 import {
   countField,
   type Fields,
   field,
   fieldsOf,
-  isBlankLine,
   listField,
   numberField,
   objectField,
@@ -25,7 +23,6 @@ import { decompressed } from "./zstd.ts";
 const MOST_STRING = 4096;
 const MOST_PROMPT = 400;
 const MOST_SUMMARY = 300;
-const MOST_BAD_LINES = 20;
 const MOST_RECENT = 64;
 
 /** One rollout of Codex (agents.md §2). */
@@ -53,32 +50,12 @@ export const codexZstFold: FileFold<CodexFile> = {
 };
 
 export function* advanceCodex(state: CodexFile, bytes: ByteSource, from: number): Generator<void, number> {
-  state.torn = 0;
-  const read = yield* walkLines(bytes, from, {
-    line: (line, offset) => takeLine(state, line, offset),
-    oversize: (offset) => {
-      noteBad(state);
-      countLine(state.ordinals, offset);
-    },
-    tail: (tail) => {
-      state.torn = isBlankLine(tail) ? 0 : tail.length;
-    },
+  state.bytes = yield* foldLines(state, bytes, from, (line, offset) => {
+    const record = parseRecord(line, MOST_STRING);
+    if (record !== null) takeRecord(state, record.fields, offset);
+    return record !== null;
   });
-  state.bytes = read;
-  return read;
-}
-
-function noteBad(state: CodexFile): void {
-  state.bad.count += 1;
-  if (state.bad.lines.length < MOST_BAD_LINES) state.bad.lines.push(state.ordinals.lines + 1);
-}
-
-function takeLine(state: CodexFile, line: Buffer, offset: number): void {
-  const record = parseRecord(line, MOST_STRING);
-  if (record === null) {
-    if (!isBlankLine(line)) noteBad(state);
-  } else takeRecord(state, record.fields, offset);
-  countLine(state.ordinals, offset);
+  return state.bytes;
 }
 
 /** What every event has: its place. */

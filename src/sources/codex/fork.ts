@@ -4,10 +4,11 @@ import { runSliced } from "../../files/fold.ts";
 import { openRegular } from "../../files/open.ts";
 import { publishNew } from "../../files/publish.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
+import { forkedFrom, forksByCopy } from "../agents/forks-by-copy.ts";
 import { newUuid7 } from "../agents/uuid7.ts";
 import { linesForward } from "../jsonl/line-windows.ts";
 import { type Fields, objectField, parseRecord } from "../jsonl/record.ts";
-import type { ForkAbility, Forked, ForkPlan } from "../source.ts";
+import type { ForkAbility } from "../source.ts";
 import { type Cut, cutBefore } from "./cuts.ts";
 import { newCodexFile } from "./file.ts";
 import { advanceCodex } from "./fold.ts";
@@ -31,38 +32,31 @@ export interface ForkServices {
  * mismatch would poison the original in codex's database (agents.md §8). Refused while the original's lock is held.
  */
 export function codexForks(services: ForkServices): ForkAbility {
-  const prepare = async (key: SessionKey, before: string | null): Promise<{ held: HeldThread; cut: Cut }> => {
-    const held = services.heldOf(key);
-    const current = await services.refresh(held);
-    if (held.holder.held === "yes") return { held, cut: { ok: false, reason: heldReason(held) } };
+  const cutOf = (held: HeldThread, current: Rollout, before: string | null): Cut => {
+    if (held.holder.held === "yes") return { ok: false, reason: heldReason(held) };
     const lookup = services.lookup();
     const files = pathOf(current, lookup).map((part) => part.file);
     const place = before === null ? null : placeOfRef(before, current, [...files, current]);
-    if (before !== null && place === null)
-      return { held, cut: { ok: false, reason: `there is no entry ${before} to fork before` } };
-    return { held, cut: cutBefore(current, lookup, place) };
+    if (before !== null && place === null) {
+      return { ok: false, reason: `there is no entry ${before} to fork before` };
+    }
+    return cutBefore(current, lookup, place);
   };
-  return {
-    async plan(key, before): Promise<ForkPlan> {
-      const { held, cut } = await prepare(key, before);
-      if (!cut.ok) return { allowed: false, reason: cut.reason };
-      const ask =
-        held.holder.held === "unknown" ? "locks cannot be looked at: it may be open in codex right now" : null;
-      const size = cut.offset ?? cut.file.folded.state.bytes;
-      return {
-        allowed: true,
-        says: [
-          `copies the first ${size} bytes of ${cut.file.path}`,
-          `to a new thread below ${join(cut.file.root.path, "sessions")}`,
-          `"${held.snapshot.title}" itself is not touched`,
-        ],
-        ask,
-        status: cut.over ? "idle" : "interrupted",
-      };
+  return forksByCopy({
+    async prepare(key, before) {
+      const held = services.heldOf(key);
+      const cut = cutOf(held, await services.refresh(held), before);
+      return cut.ok ? { ok: true, copy: { held, cut } } : cut;
     },
-    async make(key, before): Promise<Forked> {
-      const { held, cut } = await prepare(key, before);
-      if (!cut.ok) throw new Error(`cannot fork: ${cut.reason}`);
+    says: ({ cut }) => [
+      `copies the first ${cut.offset ?? cut.file.folded.state.bytes} bytes of ${cut.file.path}`,
+      `to a new thread below ${join(cut.file.root.path, "sessions")}`,
+    ],
+    titleOf: ({ held }) => held.snapshot.title,
+    isOver: ({ cut }) => cut.over,
+    ask: ({ held }) =>
+      held.holder.held === "unknown" ? "locks cannot be looked at: it may be open in codex right now" : null,
+    async write({ held, cut }) {
       const at = services.now();
       const id = newUuid7(at.getTime());
       const directory = join(cut.file.root.path, "sessions", ...localDay(at));
@@ -74,10 +68,10 @@ export function codexForks(services: ForkServices): ForkAbility {
         id,
         path,
         resume: { argv: ["codex", "resume", id], cwd: held.snapshot.cwd },
-        notes: [`forked from ${held.described.thread}; files that the agent changed stay as they are now`],
+        notes: forkedFrom(held.described.thread),
       };
     },
-  };
+  });
 }
 
 function heldReason(held: HeldThread): string {

@@ -1,5 +1,4 @@
 import { dirname, join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import type { Folded } from "../../files/fold.ts";
 import { CannotOpen } from "../../files/open.ts";
 import type { Evidence } from "../../probe/evidence.ts";
@@ -11,7 +10,10 @@ import type { Problem } from "../../session/problem.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import { loadPrices, type PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
+import type { Found } from "../agents/locate-files.ts";
 import { sameVerdict } from "../agents/same-verdict.ts";
+import { SourceFiles } from "../agents/source-files.ts";
+import { SnapshotChanges, ToldProblems } from "../agents/told.ts";
 import { BIG_FILE, FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
 import { growingBatches, readAhead } from "../jsonl/read-ahead.ts";
 import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
@@ -21,7 +23,7 @@ import { type CodexFile, newCodexFile } from "./file.ts";
 import { advanceCodex, codexFold, codexZstFold } from "./fold.ts";
 import { codexForks } from "./fork.ts";
 import { guessOwners } from "./guess.ts";
-import { type Found, locate } from "./locate.ts";
+import { locate } from "./locate.ts";
 import { type Holder, holderOf, isCodex, LOCK_DIRECTORY, lockInode, lockPath, openedTwice } from "./locks.ts";
 import { namesFold } from "./names.ts";
 import { threadRequests } from "./requests.ts";
@@ -29,7 +31,7 @@ import { codexResume } from "./resume.ts";
 import { baseOf, metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { judge } from "./status.ts";
-import { CodexThreads, placeOf } from "./threads.ts";
+import { CodexThreads, type Place, placeOf } from "./threads.ts";
 import { CodexTranscript } from "./transcript.ts";
 
 const NAME = "codex";
@@ -48,12 +50,12 @@ export class CodexReader implements SourceReader {
   readonly #services: Services;
   readonly #threads = new CodexThreads();
   readonly #held = new Map<string, HeldThread>();
-  readonly #unreadable = new Map<string, Problem>();
+  readonly #files: SourceFiles;
+  readonly #problems = new ToldProblems();
   readonly #names = new Map<string, Record<string, string>>();
   /** Lock path → inode. */
   readonly #locks = new Map<string, number>();
   #listing: Problem[] = [];
-  #problems: Problem[] = [];
   #prices: PriceBook | null = null;
   #lookup: RolloutLookup;
   #guesses = new Map<string, Process>();
@@ -62,6 +64,7 @@ export class CodexReader implements SourceReader {
   constructor(roots: readonly Root[], services: Services) {
     this.#roots = roots;
     this.#services = services;
+    this.#files = new SourceFiles(NAME, services.files);
     this.#lookup = this.#newLookup();
     this.fork = codexForks({
       heldOf: (key) => this.#must(key),
@@ -94,8 +97,8 @@ export class CodexReader implements SourceReader {
     for (const path of this.#threads.paths()) if (!there.has(path)) await this.#read(path, dirty);
     for (const one of found) if (one.place.kind !== "rollout") await this.#read(one.path, dirty);
     const rollouts = found.filter((one) => one.place.kind === "rollout").sort((a, b) => b.mtimeMs - a.mtimeMs);
-    const big: Found[] = [];
-    const read = async (one: Found): Promise<Set<string>> => {
+    const big: Found<Place>[] = [];
+    const read = async (one: Found<Place>): Promise<Set<string>> => {
       const ends = await this.#endsOfBig(one);
       if (ends !== null) {
         big.push(one);
@@ -122,7 +125,7 @@ export class CodexReader implements SourceReader {
     return changes;
   }
 
-  async #endsOfBig(one: Found): Promise<Folded<CodexFile> | null> {
+  async #endsOfBig(one: Found<Place>): Promise<Folded<CodexFile> | null> {
     if (one.size < BIG_FILE || one.path.endsWith(".zst") || this.#threads.knows(one.path)) return null;
     try {
       return await foldEnds(one.path, FIRST_TAIL, newCodexFile(), advanceCodex);
@@ -140,10 +143,7 @@ export class CodexReader implements SourceReader {
 
   /** All problems when they are others than before, else null. */
   #newProblems(): Problem[] | null {
-    const problems = [...this.#listing, ...this.#unreadable.values(), ...this.#threads.problems()];
-    if (isDeepStrictEqual(problems, this.#problems)) return null;
-    this.#problems = problems;
-    return problems;
+    return this.#problems.news([...this.#listing, ...this.#files.problems(), ...this.#threads.problems()]);
   }
 
   tick(evidence: Evidence): Delta {
@@ -226,9 +226,7 @@ export class CodexReader implements SourceReader {
   async #refresh(held: HeldThread): Promise<Rollout> {
     const { current } = held;
     if (current.folded.state.low > 0) return current;
-    const result = await this.#services.files.advance(foldFor(current.path), current.path);
-    if (!result.ok) throw new Error(`${current.path}: ${result.message}`);
-    return { ...current, folded: result.folded };
+    return { ...current, folded: await this.#files.fresh(foldFor(current.path), current.path) };
   }
 
   async #read(path: string, dirty: Set<string>): Promise<void> {
@@ -245,16 +243,9 @@ export class CodexReader implements SourceReader {
       await this.#readNames(root, path, dirty);
       return;
     }
-    const result = await this.#services.files.advance(foldFor(path), path);
-    this.#unreadable.delete(path);
-    if (result.ok) for (const thread of this.#threads.take(root, path, result.folded)) dirty.add(thread);
-    else {
-      if (result.kind !== "gone") {
-        this.#unreadable.set(path, { source: NAME, path, kind: result.kind, message: `${path}: ${result.message}` });
-      }
-      this.#services.files.forget(path);
-      for (const thread of this.#threads.drop(path)) dirty.add(thread);
-    }
+    const folded = await this.#files.read(foldFor(path), path);
+    const touched = folded === null ? this.#threads.drop(path) : this.#threads.take(root, path, folded);
+    for (const thread of touched) dirty.add(thread);
   }
 
   async #readNames(root: Root, path: string, dirty: Set<string>): Promise<void> {
@@ -273,8 +264,7 @@ export class CodexReader implements SourceReader {
   }
 
   #delta(dirty: ReadonlySet<string>, evidence: Evidence): Delta {
-    const removed: SessionKey[] = [];
-    const changed: Snapshot[] = [];
+    const changes = new SnapshotChanges();
     if (dirty.size > 0) this.#lookup = this.#newLookup();
     const renewed = new Map<string, { current: Rollout; described: Described }>();
     for (const thread of dirty) {
@@ -285,7 +275,7 @@ export class CodexReader implements SourceReader {
       if (current !== undefined && described !== null) renewed.set(thread, { current, described });
       else {
         const held = this.#held.get(thread);
-        if (held !== undefined) removed.push(held.snapshot.key);
+        changes.note(held?.snapshot ?? null, null);
         this.#held.delete(thread);
       }
     }
@@ -297,10 +287,10 @@ export class CodexReader implements SourceReader {
       // No lock file, nobody in its folder: no clock, process or pane can change it.
       if (before !== null && !renewed.has(thread) && this.#isQuiet(thread, before, evidence)) continue;
       const made = this.#judge(thread, parts, evidence, renewed.has(thread) ? null : before);
-      if (before !== null && before.snapshot.key !== made.snapshot.key) removed.push(before.snapshot.key);
-      if (before === null || !isDeepStrictEqual(before.snapshot, made.snapshot)) changed.push(made.snapshot);
+      changes.note(before?.snapshot ?? null, made.snapshot);
       this.#held.set(thread, made);
     }
+    const { changed, removed } = changes;
     return { changed, removed, problems: null, recheckAt: null };
   }
 

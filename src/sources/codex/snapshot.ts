@@ -1,7 +1,7 @@
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import { blankSnapshot, type Snapshot } from "../../session/snapshot.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
-import { type PriceBook, sumPriced } from "../../usage/prices.ts";
+import { type PriceBook, pricedUsage } from "../../usage/prices.ts";
 import { isoTime } from "../jsonl/record.ts";
 import type { Described } from "./describe.ts";
 import type { Holder } from "./locks.ts";
@@ -98,10 +98,7 @@ function usageOf({ described, current, prices }: SnapshotParts): Pick<Snapshot, 
   if (metaOf(current)?.generation === 1 || current.folded.state.low > 0) return { usage: null, own: null };
   const whole = described.ownSum(prices);
   if (whole !== null) return { usage: whole, own: whole };
-  const requests = described.requests();
-  const usage = sumPriced(requests, prices);
-  const own = requests.filter((request) => request.copied !== true);
-  return { usage, own: own.length === requests.length ? usage : sumPriced(own, prices) };
+  return pricedUsage(described.requests(), prices);
 }
 
 /** While its lock is held, only the program's own fork is safe; its internal threads are nobody's to go on with. */

@@ -151,7 +151,11 @@ export class CodexTranscript implements Transcript {
     const dropped = (one ?? path[onPath.before])?.dropped === true && !isRollback(one ?? path[onPath.before]);
     const inContext = !dropped && (compacted < 0 || onPath.before >= compacted);
     const forkable =
-      one?.event.k === "prompt" && refusal(current) === null && !dropped && isShown(part.file, index) && cutAtPrompt(path, at, one).ok;
+      one?.event.k === "prompt" &&
+      refusal(current) === null &&
+      !dropped &&
+      isShown(part.file, index) &&
+      cutAtPrompt(path, at, one).ok;
     const bits = `${dropped}${inContext}${forkable}`;
     const tag = tagOf(part.file, current);
     const key = `${tag}@${line.offset}:${line.bytes.length}:${part.file.folded.ino}:${bits}:${textLimit ?? ""}`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Process, processTable } from "../../../src/probe/processes.ts";
-import type { Tail } from "../../../src/sources/claude/file.ts";
+import type { Tail } from "../../../src/sources/by-process/tail.ts";
 import { findLive, isAlive, isClaude, type Live } from "../../../src/sources/claude/liveness.ts";
 import type { Registered } from "../../../src/sources/claude/registry.ts";
 import { type Case, judge } from "../../../src/sources/claude/status.ts";

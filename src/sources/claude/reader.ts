@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Folded } from "../../files/fold.ts";
-import { CannotOpen } from "../../files/open.ts";
 import type { Evidence } from "../../probe/evidence.ts";
 import { paneOfProcess } from "../../probe/pane-of-process.ts";
 import type { Document } from "../../session/document.ts";
@@ -13,8 +12,8 @@ import type { Found } from "../agents/locate-files.ts";
 import { sameVerdict } from "../agents/same-verdict.ts";
 import { SourceFiles } from "../agents/source-files.ts";
 import { SnapshotChanges, ToldProblems } from "../agents/told.ts";
-import { BIG_FILE, FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
-import { growingBatches, readAhead } from "../jsonl/read-ahead.ts";
+import { foldEndsIfThere, readEndsFirst } from "../jsonl/ends-first.ts";
+import { BIG_FILE } from "../jsonl/fold-ends.ts";
 import type {
   Delta,
   ForkAbility,
@@ -117,20 +116,14 @@ export class ClaudeReader implements SourceReader {
 
   /** Sessions newest first, each with its sub-agents. Big files show their ends first and are read last. */
   async *#scanTranscripts(groups: Found<Place>[][], dirty: Set<string>, evidence: Evidence): AsyncIterable<Delta> {
-    const big: Found<Place>[] = [];
-    const read = async (one: Found<Place>): Promise<Set<string>> => {
-      const ends = await this.#endsOfBig(one);
-      if (ends === null) return this.#read(one.path);
-      big.push(one);
-      return this.#sessions.take(one.root, one.path, ends);
-    };
-    const batches = growingBatches(groups).map((batch) => batch.flat());
-    for await (const ids of readAhead(batches, (batch) => Promise.all(batch.map(read)))) {
-      for (const some of ids) for (const id of some) dirty.add(id);
-      yield this.#delta(dirty, evidence);
-      dirty.clear();
-    }
-    for await (const ids of readAhead(big, (one) => this.#read(one.path))) {
+    const reading = readEndsFirst(groups, {
+      ends: async (one) => {
+        const ends = await this.#endsOfBig(one);
+        return ends === null ? null : this.#sessions.take(one.root, one.path, ends);
+      },
+      whole: (one) => this.#read(one.path),
+    });
+    for await (const ids of reading) {
       for (const id of ids) dirty.add(id);
       yield this.#delta(dirty, evidence);
       dirty.clear();
@@ -138,14 +131,9 @@ export class ClaudeReader implements SourceReader {
     yield { ...this.#delta(dirty, evidence), problems: this.#newProblems() };
   }
 
-  async #endsOfBig(one: Found<Place>): Promise<Folded<ClaudeFile> | null> {
-    if (one.size < BIG_FILE || one.place.kind !== "session" || this.#held.has(one.place.id)) return null;
-    try {
-      return await foldEnds(one.path, FIRST_TAIL, newClaudeFile(), advanceClaude);
-    } catch (error) {
-      if (error instanceof CannotOpen) return null;
-      throw error;
-    }
+  async #endsOfBig({ size, place, path }: Found<Place>): Promise<Folded<ClaudeFile> | null> {
+    if (size < BIG_FILE || place.kind !== "session" || this.#held.has(place.id)) return null;
+    return await foldEndsIfThere(path, newClaudeFile(), advanceClaude);
   }
 
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
@@ -239,7 +227,10 @@ export class ClaudeReader implements SourceReader {
     if (root === undefined || place === null) return new Set();
     if (place.kind === "registry") this.#registryRoots.add(root.path);
     if (place.kind !== "session" && place.kind !== "agent") return this.#sessions.takeSmall(root, path);
-    const folded = await this.#files.read(claudeFold, path);
+    return this.#taken(root, path, await this.#files.read(claudeFold, path));
+  }
+
+  #taken(root: Root, path: string, folded: Folded<ClaudeFile> | null): Set<string> {
     return folded === null ? this.#sessions.drop(root, path) : this.#sessions.take(root, path, folded);
   }
 

@@ -1,6 +1,5 @@
 import { dirname, join } from "node:path";
 import type { Folded } from "../../files/fold.ts";
-import { CannotOpen } from "../../files/open.ts";
 import type { Evidence } from "../../probe/evidence.ts";
 import { paneOfProcess } from "../../probe/pane-of-process.ts";
 import type { Process } from "../../probe/processes.ts";
@@ -10,12 +9,12 @@ import type { Problem } from "../../session/problem.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import { loadPrices, type PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
-import type { Found } from "../agents/locate-files.ts";
+import { byModified, type Found } from "../agents/locate-files.ts";
 import { sameVerdict } from "../agents/same-verdict.ts";
 import { SourceFiles } from "../agents/source-files.ts";
 import { SnapshotChanges, ToldProblems } from "../agents/told.ts";
-import { BIG_FILE, FIRST_TAIL, foldEnds } from "../jsonl/fold-ends.ts";
-import { growingBatches, readAhead } from "../jsonl/read-ahead.ts";
+import { foldEndsIfThere, readEndsFirst } from "../jsonl/ends-first.ts";
+import { BIG_FILE } from "../jsonl/fold-ends.ts";
 import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
 import { type Described, describe } from "./describe.ts";
 import { codexDocument } from "./documents.ts";
@@ -94,50 +93,38 @@ export class CodexReader implements SourceReader {
     const found = located.flatMap((one) => one.found);
     const there = new Set(found.map((one) => one.path));
     const dirty = new Set<string>();
-    for (const path of this.#threads.paths()) if (!there.has(path)) await this.#read(path, dirty);
-    for (const one of found) if (one.place.kind !== "rollout") await this.#read(one.path, dirty);
-    const rollouts = found.filter((one) => one.place.kind === "rollout").sort((a, b) => b.mtimeMs - a.mtimeMs);
-    const big: Found<Place>[] = [];
-    const read = async (one: Found<Place>): Promise<Set<string>> => {
-      const ends = await this.#endsOfBig(one);
-      if (ends !== null) {
-        big.push(one);
-        return this.#threads.take(one.root, one.path, ends);
-      }
-      return this.#changesOf(one.path);
+    const add = (threads: Iterable<string>): void => {
+      for (const thread of threads) dirty.add(thread);
     };
-    const batches = growingBatches(rollouts);
-    for await (const changes of readAhead(batches, (batch) => Promise.all(batch.map(read)))) {
-      for (const threads of changes) for (const thread of threads) dirty.add(thread);
+    for (const path of this.#threads.paths()) if (!there.has(path)) add(await this.#read(path));
+    for (const one of found) if (one.place.kind !== "rollout") add(await this.#read(one.path));
+    const rollouts = found.filter((one) => one.place.kind === "rollout").sort(byModified);
+    const reading = readEndsFirst(
+      rollouts.map((one) => [one]),
+      {
+        ends: async (one) => {
+          const ends = await this.#endsOfBig(one);
+          return ends === null ? null : this.#threads.take(one.root, one.path, ends);
+        },
+        whole: (one) => this.#read(one.path),
+      },
+    );
+    for await (const threads of reading) {
+      add(threads);
       yield this.#delta(dirty, evidence);
-      dirty.clear();
-    }
-    for await (const threads of readAhead(big, (one) => this.#changesOf(one.path))) {
-      yield this.#delta(new Set([...dirty, ...threads]), evidence);
       dirty.clear();
     }
     yield { ...this.#delta(dirty, evidence), problems: this.#newProblems() };
   }
 
-  async #changesOf(path: string): Promise<Set<string>> {
-    const changes = new Set<string>();
-    await this.#read(path, changes);
-    return changes;
-  }
-
-  async #endsOfBig(one: Found<Place>): Promise<Folded<CodexFile> | null> {
-    if (one.size < BIG_FILE || one.path.endsWith(".zst") || this.#threads.knows(one.path)) return null;
-    try {
-      return await foldEnds(one.path, FIRST_TAIL, newCodexFile(), advanceCodex);
-    } catch (error) {
-      if (error instanceof CannotOpen) return null;
-      throw error;
-    }
+  async #endsOfBig({ size, path }: Found<Place>): Promise<Folded<CodexFile> | null> {
+    if (size < BIG_FILE || path.endsWith(".zst") || this.#threads.knows(path)) return null;
+    return await foldEndsIfThere(path, newCodexFile(), advanceCodex);
   }
 
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
     const dirty = new Set<string>();
-    for (const path of new Set(paths)) await this.#read(path, dirty);
+    for (const path of new Set(paths)) for (const thread of await this.#read(path)) dirty.add(thread);
     return { ...this.#delta(dirty, evidence), problems: this.#newProblems() };
   }
 
@@ -229,31 +216,28 @@ export class CodexReader implements SourceReader {
     return { ...current, folded: await this.#files.fresh(foldFor(current.path), current.path) };
   }
 
-  async #read(path: string, dirty: Set<string>): Promise<void> {
+  /** Brings one path up to date; returns the threads it may change. */
+  async #read(path: string): Promise<Set<string>> {
     const root = this.#roots.find((one) => placeOf(one.path, path) !== null);
     const place = root === undefined ? null : placeOf(root.path, path);
-    if (root === undefined || place === null) return;
+    if (root === undefined || place === null) return new Set();
+    if (place.kind === "index") return this.#readNames(root, path);
     if (place.kind === "lock") {
       const inode = lockInode(path);
       if (inode === null) this.#locks.delete(path);
       else this.#locks.set(path, inode);
-      return;
-    }
-    if (place.kind === "index") {
-      await this.#readNames(root, path, dirty);
-      return;
+      return new Set();
     }
     const folded = await this.#files.read(foldFor(path), path);
-    const touched = folded === null ? this.#threads.drop(path) : this.#threads.take(root, path, folded);
-    for (const thread of touched) dirty.add(thread);
+    return folded === null ? this.#threads.drop(path) : this.#threads.take(root, path, folded);
   }
 
-  async #readNames(root: Root, path: string, dirty: Set<string>): Promise<void> {
+  async #readNames(root: Root, path: string): Promise<Set<string>> {
     const before = this.#names.get(root.path) ?? {};
     const result = await this.#services.files.advance(namesFold, path);
     const names = result.ok ? { ...result.folded.state.names } : {};
     this.#names.set(root.path, names);
-    for (const id of Object.keys({ ...before, ...names })) if (before[id] !== names[id]) dirty.add(id);
+    return new Set(Object.keys({ ...before, ...names }).filter((id) => before[id] !== names[id]));
   }
 
   #nameOf(thread: string, root: Root): string | null {

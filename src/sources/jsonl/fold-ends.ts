@@ -1,6 +1,6 @@
 import { type ByteSource, type Folded, runSliced } from "../../files/fold.ts";
 import { openRegular } from "../../files/open.ts";
-import { type LineOrdinals, noLines } from "./line-ordinals.ts";
+import { type FoldedLines, noFoldedLines } from "./folded-lines.ts";
 import { linesForward } from "./line-windows.ts";
 
 /** From this size on a file's head and end are shown before all of it has been read. */
@@ -10,9 +10,7 @@ export const FIRST_TAIL = 4 * 1024 * 1024;
 const HEAD = 256 * 1024;
 
 /** What a state has to have so that parts of a file can be folded into it. */
-interface PartialState {
-  ordinals: LineOrdinals;
-  bad: { lines: number[]; count: number };
+export interface PartialState extends FoldedLines {
   /** Where the end that was read begins; 0 when nothing was left out. */
   low: number;
 }
@@ -33,8 +31,7 @@ export async function foldEnds<S extends PartialState>(
   if (from > 0) {
     const head: ByteSource = { size: Math.min(HEAD, from), read: (offset, length) => file.read(offset, length) };
     await runSliced(advance(state, head, 0));
-    state.bad = { lines: [], count: 0 };
-    state.ordinals = noLines();
+    Object.assign(state, noFoldedLines());
   }
   const offset = await runSliced(advance(state, file, from));
   state.low = from;

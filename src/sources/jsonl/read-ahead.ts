@@ -1,5 +1,5 @@
 const FIRST = 24;
-const MOST = 512;
+const MOST = 128;
 
 /**
  * Items in batches, small ones first so that a screen fills at once, then larger: what every batch costs beside its
@@ -19,7 +19,7 @@ export function growingBatches<T>(items: readonly T[]): T[][] {
 export async function* readAhead<T, R>(
   items: readonly T[],
   read: (item: T) => Promise<R>,
-  depth = 4,
+  depth = 6,
 ): AsyncGenerator<R> {
   const reading: Promise<R>[] = [];
   for (let i = 0; i < items.length || reading.length > 0; ) {

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { setImmediate } from "node:timers/promises";
 import { render, useApp } from "ink";
 import { useEffect } from "react";
 import type { Workplace } from "../commands/context.ts";
@@ -55,6 +56,7 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
     leave = resolve;
   });
   const bridge: { suspend: ReturnType<typeof useApp>["suspendTerminal"] | null } = { suspend: null };
+  const stdin = options.stdin ?? process.stdin;
   const modes = new TerminalModes(stdout, config.mouse ?? false);
   let lent = false;
   const terminal: Terminal = {
@@ -65,6 +67,7 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
       try {
         if (bridge.suspend) {
           await bridge.suspend(async () => {
+            await stopReading(stdin);
             await work();
             // The next frame begins where the program left the cursor.
             stdout.write("\r");
@@ -89,7 +92,6 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   };
   const screen = new Screen(store, place, config, terminal, ascii);
   // Keys typed while the program started must not be echoed into the first frame, and Ink draws from the column it finds.
-  const stdin = options.stdin ?? process.stdin;
   if (stdin.isTTY) stdin.setRawMode(true);
   stdout.write("\r");
   modes.enter();
@@ -143,6 +145,16 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   const words = ended.words();
   if (words !== null) process.stderr.write(`forktail: ${cleanLine(words)}\n`);
   return code;
+}
+
+/**
+ * Ink lets go of the input but leaves one read under way, and the first keys typed into the program would be ours. Only a
+ * stream that flows tells the terminal's handle to stop when it is paused; that Ink listens no more is only known a turn later.
+ */
+async function stopReading(stdin: NodeJS.ReadStream): Promise<void> {
+  await setImmediate();
+  stdin.resume();
+  stdin.pause();
 }
 
 /** Hands Ink's way of lending the terminal out of React. */

@@ -4,6 +4,7 @@ import { paneOfProcess } from "../../probe/pane-of-process.ts";
 import type { SessionKey } from "../../session/key.ts";
 import type { ActionName, Snapshot } from "../../session/snapshot.ts";
 import { sameVerdict } from "../agents/same-verdict.ts";
+import { SnapshotChanges } from "../agents/told.ts";
 import type { Services } from "../source.ts";
 import { type Judgement, judge } from "./judge.ts";
 import { findSeats, type Live, type Program, type Seat } from "./seats.ts";
@@ -45,25 +46,24 @@ export class Board {
     gone: Iterable<SessionKey>,
     evidence: Evidence,
   ): { changed: Snapshot[]; removed: SessionKey[] } {
-    const removed: SessionKey[] = [];
-    for (const key of gone) if (this.#held.delete(key)) removed.push(key);
+    const changes = new SnapshotChanges();
+    for (const key of gone) {
+      changes.note(this.#held.get(key)?.shown ?? null, null);
+      this.#held.delete(key);
+    }
     const fresh = new Map(changed.map((one) => [one.snapshot.key, one]));
     const all = new Map<SessionKey, Described>([...this.#held, ...fresh]);
     const seats = [...all.values()].map((one) => one.seat);
     const live =
       evidence.processes === null ? new Map<string, Live>() : findSeats(seats, evidence.processes, this.#rules.program);
-    const renewed: Snapshot[] = [];
     for (const [key, described] of all) {
       const by = live.get(described.seat.id) ?? null;
       const shown = this.#show(described, by, evidence);
-      const before = this.#held.get(key);
-      const same =
-        before !== undefined &&
-        (fresh.has(key) ? isDeepStrictEqual(before.shown, shown) : sameShown(before.shown, shown));
-      this.#held.set(key, { ...described, live: by, shown: same ? before.shown : shown });
-      if (!same) renewed.push(shown);
+      const before = this.#held.get(key)?.shown ?? null;
+      const same = before !== null && !fresh.has(key) && sameShown(before, shown);
+      this.#held.set(key, { ...described, live: by, shown: same ? before : changes.note(before, shown) });
     }
-    return { changed: renewed, removed };
+    return changes;
   }
 
   get(key: SessionKey): { described: Described; shown: Snapshot; live: Live | null } | null {

@@ -5,7 +5,7 @@ import { listDirectory } from "../../files/list-directory.ts";
 import { now as clock } from "../../probe/clock.ts";
 import type { Evidence } from "../../probe/evidence.ts";
 import type { SessionKey } from "../../session/key.ts";
-import type { Snapshot } from "../../session/snapshot.ts";
+import { SnapshotChanges } from "../agents/told.ts";
 import type {
   Delta,
   MemberText,
@@ -294,19 +294,17 @@ export class CodebotReader implements SourceReader {
 
   /** Makes the rows that may have changed and tells those that did. */
   #delta({ touched, removed }: Reading, evidence: Evidence, first = false, look = false): Delta {
-    const changed: Snapshot[] = [];
-    const gone = [...removed];
+    const changes = new SnapshotChanges();
     for (const key of this.#withNewest(touched)) {
       const held = this.#sessions.get(key);
       if (held === undefined) continue;
       if (look || held.snapshot === null) this.#sessions.look(held);
       const snapshot = this.#sessions.row(held, evidence.now, this.#liveOf(held));
-      if (snapshot === null && held.snapshot !== null) gone.push(key);
-      if (snapshot !== null && !isDeepStrictEqual(snapshot, held.snapshot)) changed.push(snapshot);
-      held.snapshot = snapshot;
+      held.snapshot = changes.note(held.snapshot, snapshot);
     }
     const recheckAt = this.#sessions.all().reduce((at: number | null, held) => earlier(at, held.until), null);
-    return { changed, removed: gone, problems: this.#problems.news(first), recheckAt };
+    const problems = this.#problems.news(first);
+    return { changed: changes.changed, removed: [...removed, ...changes.removed], problems, recheckAt };
   }
 
   /** With those that became, or stopped being, the newest of a directory: their way to be resumed is another now. */

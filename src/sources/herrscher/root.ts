@@ -1,12 +1,12 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import type { Evidence } from "../../probe/evidence.ts";
 import { findProgram } from "../../probe/program.ts";
 import type { SessionKey } from "../../session/key.ts";
 import type { Problem } from "../../session/problem.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import { cleanLine } from "../../session/untrusted.ts";
+import { SnapshotChanges } from "../agents/told.ts";
 import type { Delta, Root, Services, Watched } from "../source.ts";
 import { availableTo, type Channel, channelOf } from "./channel.ts";
 import { places } from "./cohort.ts";
@@ -253,7 +253,7 @@ export class HerrscherRoot {
     const byName = new Map<string, SessionKey>();
     for (const row of rows) if (!row.duplicate) byName.set(row.session.name, keys.get(row) ?? "");
     const held = new Map<SessionKey, HeldRow>();
-    const changed: Snapshot[] = [];
+    const changes = new SnapshotChanges();
     let recheckAt: number | null = null;
     const pane = seen === null ? null : this.daemon.pane(seen);
     for (const one of facts) {
@@ -271,13 +271,11 @@ export class HerrscherRoot {
         now,
       });
       if (until !== null && (recheckAt === null || until < recheckAt)) recheckAt = until;
-      const before = this.#held.get(key)?.snapshot;
-      const same = before !== undefined && isDeepStrictEqual(before, snapshot);
-      if (!same) changed.push(snapshot);
-      held.set(key, { facts: one, snapshot: same ? before : snapshot, resume });
+      held.set(key, { facts: one, snapshot: changes.note(this.#held.get(key)?.snapshot ?? null, snapshot), resume });
     }
-    const removed = [...this.#held.keys()].filter((key) => !held.has(key));
+    for (const [key, { snapshot }] of this.#held) if (!held.has(key)) changes.note(snapshot, null);
     this.#held = held;
+    const { changed, removed } = changes;
     return { changed, removed, problems: problems ? this.problems() : null, recheckAt };
   }
 

@@ -1,10 +1,10 @@
 import { isAbsolute } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import type { Evidence } from "../../probe/evidence.ts";
 import type { Document } from "../../session/document.ts";
 import { parseKey, type SessionKey } from "../../session/key.ts";
 import type { Problem } from "../../session/problem.ts";
 import type { ModelRequest } from "../../usage/request.ts";
+import { ToldProblems } from "../agents/told.ts";
 import type {
   Delta,
   ResumeAnswer,
@@ -45,7 +45,7 @@ class HerrscherReader implements SourceReader {
   readonly #roots: HerrscherRoot[];
   readonly #listeners = new Set<(delta: Delta) => void>();
   readonly #recheck = new Map<HerrscherRoot, number | null>();
-  #problems: Problem[] = [];
+  readonly #problems = new ToldProblems();
   /** A copy of a conversation would be one the daemon knows nothing of. */
   readonly fork = null;
 
@@ -176,9 +176,7 @@ class HerrscherReader implements SourceReader {
     for (const [root, delta] of deltas) this.#recheck.set(root, delta.recheckAt);
     let problems: Problem[] | null = null;
     if (deltas.some(([, delta]) => delta.problems !== null)) {
-      const now = this.#roots.flatMap((root) => root.problems());
-      if (!isDeepStrictEqual(now, this.#problems)) problems = now;
-      this.#problems = now;
+      problems = this.#problems.news(this.#roots.flatMap((root) => root.problems()));
     }
     const rechecks = [...this.#recheck.values()].filter((at) => at !== null);
     return {

@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from "node:util";
 import { type Evidence, noEvidence } from "../../probe/evidence.ts";
 import type { Document } from "../../session/document.ts";
 import type { SessionKey } from "../../session/key.ts";
-import type { Problem } from "../../session/problem.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
+import { SnapshotChanges, ToldProblems } from "../agents/told.ts";
 import type {
   Delta,
   ResumeAnswer,
@@ -77,7 +76,7 @@ class QuestmasterReader implements SourceReader {
   readonly #readers: RootReader[];
   readonly #judged = new Map<SessionKey, Judged>();
   readonly #repos = new Map<string, Repo | null>();
-  #problems: Problem[] = [];
+  readonly #problems = new ToldProblems();
   #evidence: Evidence = noEvidence(0);
 
   constructor(roots: readonly Root[], services: Services) {
@@ -131,13 +130,13 @@ class QuestmasterReader implements SourceReader {
   /** Judges again every session whose own files, process, seen mark or kin changed, or whose time has come. Reads no file. */
   #delta(evidence: Evidence, always: boolean): Delta {
     this.#evidence = evidence;
-    const changed: Snapshot[] = [];
-    const removed = new Set(this.#judged.keys());
+    const changes = new SnapshotChanges();
+    const gone = new Map(this.#judged);
     let recheckAt: number | null = null;
     for (const reader of this.#readers) {
       let kinOf: ((held: Held) => Kin) | null = null;
       for (const held of reader.held.values()) {
-        removed.delete(held.key);
+        gone.delete(held.key);
         const before = this.#judged.get(held.key);
         const presence = presenceOf(held.manifest, evidence);
         const seen = this.#services.seen(held.key);
@@ -145,9 +144,7 @@ class QuestmasterReader implements SourceReader {
         if (!before || !stillHolds(before, held, presence, seen, reader.kinVersion, evidence.now)) {
           kinOf ??= this.#kinship(reader);
           const fresh = snapshotOf(held, kinOf(held), { presence, seen, now: evidence.now });
-          const same = before !== undefined && isDeepStrictEqual(before.snapshot, fresh.snapshot);
-          if (!same) changed.push(fresh.snapshot);
-          const snapshot = same ? before.snapshot : fresh.snapshot;
+          const snapshot = changes.note(before?.snapshot ?? null, fresh.snapshot);
           judged = { held, presence, seen, kinVersion: reader.kinVersion, recheckAt: fresh.recheckAt, snapshot };
           this.#judged.set(held.key, judged);
         }
@@ -155,11 +152,13 @@ class QuestmasterReader implements SourceReader {
         if (at !== null && (recheckAt === null || at < recheckAt)) recheckAt = at;
       }
     }
-    for (const key of removed) this.#judged.delete(key);
-    const problems = this.#readers.flatMap((reader) => reader.problems());
-    const same = isDeepStrictEqual(problems, this.#problems);
-    this.#problems = problems;
-    return { changed, removed: [...removed], problems: same && !always ? null : problems, recheckAt };
+    for (const [key, { snapshot }] of gone) {
+      changes.note(snapshot, null);
+      this.#judged.delete(key);
+    }
+    const problems = this.#problems.news(this.#readers.flatMap((reader) => reader.problems()));
+    const { changed, removed } = changes;
+    return { changed, removed, problems: problems ?? (always ? this.#problems.all : null), recheckAt };
   }
 
   #kinship(reader: RootReader): (held: Held) => Kin {

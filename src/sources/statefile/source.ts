@@ -1,6 +1,5 @@
 import { existsSync, lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import type { Folded } from "../../files/fold.ts";
 import { listDirectory } from "../../files/list-directory.ts";
 import type { Evidence } from "../../probe/evidence.ts";
@@ -9,6 +8,7 @@ import { type SessionKey, sessionKey } from "../../session/key.ts";
 import type { Problem } from "../../session/problem.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import type { ModelRequest } from "../../usage/request.ts";
+import { SnapshotChanges, ToldProblems } from "../agents/told.ts";
 import type { Delta, Root, Services, Source, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
 import { infoDocument, tailProblem, usageDocument } from "./documents.ts";
 import { type StateOfFile, statefileFold } from "./fold.ts";
@@ -57,7 +57,7 @@ class StatefileReader implements SourceReader {
   readonly #held = new Map<SessionKey, Held>();
   readonly #families = new Map<string, Set<SessionKey>>();
   readonly #problems = new Map<string, Problem>();
-  #reported: Problem[] = [];
+  readonly #reported = new ToldProblems();
   readonly fork = forkAbility({
     roots: () => this.#roots,
     stateOf: (key) => this.#stateOf(key),
@@ -224,30 +224,21 @@ class StatefileReader implements SourceReader {
   }
 
   #delta(touched: readonly SessionKey[], removed: SessionKey[], evidence: Evidence): Delta {
-    const changed: Snapshot[] = [];
-    const gone = [...removed];
+    const changes = new SnapshotChanges();
     // One answer for a whole family: asking it for each of n kin would compare them all n times over.
     const families: Families = new Map();
     for (const key of new Set(touched)) {
       const held = this.#held.get(key);
       if (!held) continue;
       const snapshot = this.#judge(key, held, evidence.now, families);
-      if (snapshot === null) {
-        if (held.snapshot) gone.push(key);
-        held.snapshot = null;
-      } else if (!isDeepStrictEqual(snapshot, held.snapshot)) {
-        held.snapshot = snapshot;
-        changed.push(snapshot);
-      }
+      held.snapshot = changes.note(held.snapshot, snapshot);
     }
     let recheckAt: number | null = null;
     for (const { until } of this.#held.values()) {
       if (until !== null && (recheckAt === null || until < recheckAt)) recheckAt = until;
     }
-    const problems = this.#problemList();
-    const same = isDeepStrictEqual(problems, this.#reported);
-    this.#reported = problems;
-    return { changed, removed: gone, problems: same ? null : problems, recheckAt };
+    const problems = this.#reported.news(this.#problemList());
+    return { changed: changes.changed, removed: [...removed, ...changes.removed], problems, recheckAt };
   }
 
   /** The snapshot as of `now`, null while (or because) the file is no session. */

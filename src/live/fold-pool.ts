@@ -9,8 +9,8 @@ const LINGER_MS = 5000;
 /** How much is handed over at once: many small files in one message, large ones alone. */
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_FILES = 64;
-/** Batches that a worker has at a time: the next one lies ready when one is done. */
-const AHEAD = 2;
+/** Batches that a worker has at a time: enough to go on with while this thread is busy with what was read. */
+const AHEAD = 12;
 
 interface Waiting {
   request: FoldRequest;

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { argvOption } from "../../probe/argv-option.ts";
 import { openTwice } from "../../probe/open-twice.ts";
 import type { Process, ProcessTable } from "../../probe/processes.ts";
 import type { Registered } from "./registry.ts";
@@ -32,16 +33,6 @@ export function isClaude(process: Process): boolean {
   const [program, script] = process.argv;
   if (program !== undefined && basename(program) === "claude") return true;
   return script !== undefined && /(?:^|\/)claude(?:-code\/cli\.[cm]?js)?$/u.test(script);
-}
-
-/** The session id on a command line: `--resume <id>`, `-r <id>`, `--session-id <id>`, with or without `=`. */
-function idOnCommandLine(argv: readonly string[]): string | null {
-  for (const [i, arg] of argv.entries()) {
-    if (arg === "--resume" || arg === "-r" || arg === "--session-id") return argv[i + 1] ?? null;
-    const joined = /^--(?:resume|session-id)=(.+)$/u.exec(arg)?.[1];
-    if (joined !== undefined) return joined;
-  }
-  return null;
 }
 
 export interface Seat {
@@ -87,7 +78,7 @@ export function findLive(
   const ids = new Set(seats.map((seat) => seat.id));
   const byFolder: Process[] = [];
   for (const process of others) {
-    const id = idOnCommandLine(process.argv);
+    const id = argvOption(process.argv, "--resume", "-r", "--session-id");
     if (id !== null && ids.has(id) && !process.argv.includes("--fork-session")) {
       hold(id, process);
       if (!live.has(id)) {

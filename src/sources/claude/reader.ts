@@ -11,7 +11,6 @@ import type { ModelRequest } from "../../usage/request.ts";
 import type { Found } from "../agents/locate-files.ts";
 import { sameVerdict } from "../agents/same-verdict.ts";
 import { SourceFiles } from "../agents/source-files.ts";
-import { SnapshotChanges, ToldProblems } from "../agents/told.ts";
 import { foldEndsIfThere, readEndsFirst } from "../jsonl/ends-first.ts";
 import { BIG_FILE } from "../jsonl/fold-ends.ts";
 import type {
@@ -25,6 +24,7 @@ import type {
   ViewName,
   Watched,
 } from "../source.ts";
+import { SnapshotChanges, ToldProblems } from "../told.ts";
 import { type Described, describe } from "./describe.ts";
 import { claudeDocument } from "./documents.ts";
 import { type Lineage, lineages, type Member } from "./family.ts";

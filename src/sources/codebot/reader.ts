@@ -5,7 +5,6 @@ import { listDirectory } from "../../files/list-directory.ts";
 import { now as clock } from "../../probe/clock.ts";
 import type { Evidence } from "../../probe/evidence.ts";
 import type { SessionKey } from "../../session/key.ts";
-import { SnapshotChanges } from "../agents/told.ts";
 import type {
   Delta,
   MemberText,
@@ -17,6 +16,7 @@ import type {
   ViewName,
   Watched,
 } from "../source.ts";
+import { SnapshotChanges } from "../told.ts";
 import { actionsOf } from "./actions.ts";
 import { messageOf } from "./beside.ts";
 import { type Forker, forker } from "./fork.ts";

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { argvOption } from "../../probe/argv-option.ts";
 import type { Program } from "../by-process/seats.ts";
 import { SESSION_ID } from "./ids.ts";
 
@@ -13,18 +14,9 @@ export const geminiProgram: Program = {
     return /(?:^|\/)(?:gemini|gemini-cli\/(?:dist|bundle)\/[\w./-]+\.[cm]?js)$/u.test(script);
   },
   named({ argv }, seats) {
-    const asked = resumed(argv);
+    const asked = argvOption(argv, "--resume", "-r");
     // An index or `latest` says nothing that the folder does not.
     if (asked === null || !SESSION_ID.test(asked)) return null;
     return seats.has(asked) ? { id: asked } : "other";
   },
 };
-
-function resumed(argv: readonly string[]): string | null {
-  for (const [i, arg] of argv.entries()) {
-    if (arg === "--resume" || arg === "-r") return argv[i + 1] ?? null;
-    const joined = /^--resume=(.+)$/su.exec(arg)?.[1];
-    if (joined !== undefined) return joined;
-  }
-  return null;
-}

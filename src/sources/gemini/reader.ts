@@ -10,10 +10,11 @@ import type { ModelRequest } from "../../usage/request.ts";
 import { usageDocument } from "../../usage/usage-document.ts";
 import { startedDocument } from "../agents/document-blocks.ts";
 import { SourceFiles } from "../agents/source-files.ts";
-import { ToldProblems } from "../agents/told.ts";
 import { type DescribedRequests, DescribedSessions } from "../by-process/described-sessions.ts";
 import type { Live } from "../by-process/seats.ts";
+import { readBatches } from "../jsonl/ends-first.ts";
 import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
+import { ToldProblems } from "../told.ts";
 import { describe } from "./describe.ts";
 import { branchesDocument, infoDocument } from "./documents.ts";
 import { geminiFold, geminiObjectFold } from "./fold.ts";
@@ -25,7 +26,6 @@ import { type Candidate, GeminiSessions } from "./sessions.ts";
 import { GeminiTranscript } from "./transcript.ts";
 
 const NAME = "gemini";
-const BATCH = 64;
 
 /** Reads Gemini CLI's chats (agents.md §5) and keeps snapshots of its sessions up to date. */
 export class GeminiReader implements SourceReader {
@@ -75,14 +75,14 @@ export class GeminiReader implements SourceReader {
     const all = located.flatMap((one) => one.found);
     // Folders that say what they stand for may be what others only have the hash of.
     for (const one of all) if (one.place.kind === "project-root") this.#project(one.root, one.place.project, null);
-    const found = all.filter((one) => one.place.kind !== "project-root").sort((a, b) => b.mtimeMs - a.mtimeMs);
+    const found = all.filter((one) => one.place.kind !== "project-root");
     const there = new Set(found.map((one) => one.path));
     const dirty = new Set<string>();
     for (const path of this.#sessions.paths()) {
       if (!there.has(path)) for (const id of await this.#read(path)) dirty.add(id);
     }
-    for (let at = 0; at < found.length; at += BATCH) {
-      for (const one of found.slice(at, at + BATCH)) for (const id of await this.#read(one.path)) dirty.add(id);
+    for await (const ids of readBatches(found, (one) => this.#read(one.path))) {
+      for (const id of ids) dirty.add(id);
       yield this.#delta(dirty, evidence);
       dirty.clear();
     }

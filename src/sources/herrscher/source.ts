@@ -4,7 +4,6 @@ import type { Document } from "../../session/document.ts";
 import { parseKey, type SessionKey } from "../../session/key.ts";
 import type { Problem } from "../../session/problem.ts";
 import type { ModelRequest } from "../../usage/request.ts";
-import { ToldProblems } from "../agents/told.ts";
 import type {
   Delta,
   ResumeAnswer,
@@ -17,6 +16,7 @@ import type {
   ViewName,
   Watched,
 } from "../source.ts";
+import { ToldProblems } from "../told.ts";
 import { actionsOf } from "./actions.ts";
 import { carryOut } from "./carry.ts";
 import { eventsDocument, infoDocument, teamDocument, usageDocument } from "./documents.ts";

@@ -22,11 +22,18 @@ export async function* readEndsFirst<F>(groups: readonly F[][], steps: EndsFirst
     big.push(file);
     return ids;
   };
-  const batches = growingBatches(groups).map((batch) => batch.flat());
-  for await (const changes of readAhead(batches, (batch) => Promise.all(batch.map(read)))) {
+  yield* readBatches(groups, async (group) => new Set((await Promise.all(group.map(read))).flatMap((ids) => [...ids])));
+  yield* readAhead(big, (file) => steps.whole(file));
+}
+
+/** Reads in batches that grow, the next one ahead. Yields what each batch may change. */
+export async function* readBatches<F>(
+  files: readonly F[],
+  read: (file: F) => Promise<Iterable<string>>,
+): AsyncGenerator<Set<string>> {
+  for await (const changes of readAhead(growingBatches(files), (batch) => Promise.all(batch.map(read)))) {
     yield new Set(changes.flatMap((ids) => [...ids]));
   }
-  yield* readAhead(big, (file) => steps.whole(file));
 }
 
 /** The ends of a file as a state, null when it cannot be opened: reading it whole then says why. */

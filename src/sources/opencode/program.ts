@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { argvOption } from "../../probe/argv-option.ts";
 import type { Process } from "../../probe/processes.ts";
 import type { Program } from "../by-process/seats.ts";
 
@@ -13,7 +14,7 @@ export const opencodeProgram: Program = {
     return script !== undefined && NAME.test(basename(script));
   },
   named({ argv }, seats) {
-    const id = sessionOf(argv);
+    const id = argvOption(argv, "-s", "--session");
     if (id === null) return null;
     // A fork goes on under an id nobody has seen yet.
     return seats.has(id) && !argv.includes("--fork") ? { id } : "other";
@@ -23,13 +24,4 @@ export const opencodeProgram: Program = {
 
 function programName({ comm, argv }: Process): string {
   return NAME.test(comm) ? comm : basename(argv[0] ?? "");
-}
-
-function sessionOf(argv: readonly string[]): string | null {
-  for (const [i, arg] of argv.entries()) {
-    if (arg === "-s" || arg === "--session") return argv[i + 1] ?? null;
-    const joined = /^--session=(.+)$/su.exec(arg)?.[1];
-    if (joined !== undefined) return joined;
-  }
-  return null;
 }

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { argvOption } from "../../probe/argv-option.ts";
 import type { Process } from "../../probe/processes.ts";
 import type { Program, Seat } from "../by-process/seats.ts";
 import { idOfName } from "./ids.ts";
@@ -12,20 +13,12 @@ export const piProgram: Program = {
     return script !== undefined && /(?:^|\/)(?:pi|pi-coding-agent\/dist\/cli\.[cm]?js)$/u.test(script);
   },
   named(process, seats) {
-    const asked = optionOf(process.argv, "--session");
+    const asked = argvOption(process.argv, "--session");
     if (asked !== null) return seatOf(asked, seats);
     // It writes nowhere, or into a new file of a session that is yet to come.
     return process.argv.includes("--no-session") ? "other" : null;
   },
 };
-
-function optionOf(argv: readonly string[], name: string): string | null {
-  for (const [i, arg] of argv.entries()) {
-    if (arg === name) return argv[i + 1] ?? null;
-    if (arg.startsWith(`${name}=`)) return arg.slice(name.length + 1);
-  }
-  return null;
-}
 
 /** A path names a file, an id may be cut short as long as it is one session's. */
 function seatOf(asked: string, seats: ReadonlyMap<string, Seat>): { id: string } | "other" {

@@ -9,10 +9,11 @@ import type { ModelRequest } from "../../usage/request.ts";
 import { usageDocument } from "../../usage/usage-document.ts";
 import { startedDocument } from "../agents/document-blocks.ts";
 import { SourceFiles } from "../agents/source-files.ts";
-import { ToldProblems } from "../agents/told.ts";
 import { type DescribedRequests, DescribedSessions } from "../by-process/described-sessions.ts";
 import type { Live } from "../by-process/seats.ts";
+import { readBatches } from "../jsonl/ends-first.ts";
 import type { Delta, ForkAbility, Root, Services, SourceReader, Transcript, ViewName, Watched } from "../source.ts";
+import { ToldProblems } from "../told.ts";
 import { describe } from "./describe.ts";
 import { branchesDocument, infoDocument } from "./documents.ts";
 import { piFold } from "./fold.ts";
@@ -25,7 +26,6 @@ import { type Candidate, PiSessions } from "./sessions.ts";
 import { PiTranscript } from "./transcript.ts";
 
 const NAME = "pi";
-const BATCH = 64;
 
 /** Reads pi's session files (agents.md §3) and keeps snapshots of its sessions up to date. */
 export class PiReader implements SourceReader {
@@ -74,8 +74,8 @@ export class PiReader implements SourceReader {
     for (const path of this.#sessions.paths()) {
       if (!there.has(path)) for (const id of await this.#read(path)) dirty.add(id);
     }
-    for (let at = 0; at < found.length; at += BATCH) {
-      for (const one of found.slice(at, at + BATCH)) for (const id of await this.#read(one.path)) dirty.add(id);
+    for await (const ids of readBatches(found, (one) => this.#read(one.path))) {
+      for (const id of ids) dirty.add(id);
       yield this.#delta(dirty, evidence);
       dirty.clear();
     }

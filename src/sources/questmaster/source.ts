@@ -2,7 +2,6 @@ import { type Evidence, noEvidence } from "../../probe/evidence.ts";
 import type { Document } from "../../session/document.ts";
 import type { SessionKey } from "../../session/key.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
-import { SnapshotChanges, ToldProblems } from "../agents/told.ts";
 import type {
   Delta,
   ResumeAnswer,
@@ -15,6 +14,7 @@ import type {
   ViewName,
   Watched,
 } from "../source.ts";
+import { SnapshotChanges, ToldProblems } from "../told.ts";
 import { actionsOf } from "./actions.ts";
 import { eventsDocument, infoDocument, type Member, teamDocument } from "./documents.ts";
 import { type EventLog, eventLogFold } from "./event-log.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { SessionKey } from "../../session/key.ts";
-import type { Problem } from "../../session/problem.ts";
-import type { Snapshot } from "../../session/snapshot.ts";
+import type { SessionKey } from "../session/key.ts";
+import type { Problem } from "../session/problem.ts";
+import type { Snapshot } from "../session/snapshot.ts";
 
 /** Gathers a delta's snapshots: what became another one, what is gone. */
 export class SnapshotChanges {

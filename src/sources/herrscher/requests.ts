@@ -1,7 +1,7 @@
 import type { ModelRequest } from "../../usage/request.ts";
 import type { RowFacts } from "./row.ts";
 import { timeOf } from "./snapshot.ts";
-import { refName } from "./timeline.ts";
+import { refName, usageOf } from "./timeline.ts";
 import { readTranscript } from "./transcript.ts";
 import type { TranscriptEntry } from "./transcript-entry.ts";
 
@@ -33,13 +33,7 @@ export function requestsOf(facts: RowFacts, turns: readonly Turn[]): ModelReques
     time: timeOf(entry.ts),
     provider: vendor,
     model,
-    cost: entry.cost === 0 ? null : entry.cost,
     by: null,
-    input: entry.tokensIn,
-    output: entry.tokensOut,
-    cacheRead: entry.cacheRead,
-    cacheWrite: entry.cacheCreate,
-    cacheWrite1h: 0,
-    reasoning: 0,
+    ...usageOf(entry),
   }));
 }

@@ -2,6 +2,7 @@ import { isoTime } from "../../files/go-json.ts";
 import type { SessionKey } from "../../session/key.ts";
 import { type ActionName, blankSnapshot, type Damage, type Snapshot, type Usage } from "../../session/snapshot.ts";
 import { cleanLine } from "../../session/untrusted.ts";
+import { NO_TOKENS } from "../../usage/request.ts";
 import type { Root } from "../source.ts";
 import { isBusy } from "./events.ts";
 import type { ResumePlan } from "./resume.ts";
@@ -94,12 +95,7 @@ export function snapshotOf(facts: RowFacts, place: SnapshotPlace): { snapshot: S
 
 const NOTHING_OWN: Usage = {
   requests: 0,
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  cacheWrite1h: 0,
-  reasoning: 0,
+  ...NO_TOKENS,
   cost: null,
   costBasis: null,
 };

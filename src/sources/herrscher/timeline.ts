@@ -206,7 +206,8 @@ function kindOf({ role, text }: TranscriptEntry): Entry["kind"] {
   return text.startsWith(FAILURE) ? "error" : "text";
 }
 
-function usageOf(entry: TranscriptEntry): NonNullable<Entry["usage"]> {
+/** What a reply says that it used. A cost of 0 is none. */
+export function usageOf(entry: TranscriptEntry): NonNullable<Entry["usage"]> {
   return {
     input: entry.tokensIn,
     output: entry.tokensOut,

@@ -1,4 +1,5 @@
 import type { Edit } from "../../session/edited-files.ts";
+import type { Tokens } from "../../session/snapshot.ts";
 import { type FoldedLines, noFoldedLines } from "../jsonl/folded-lines.ts";
 
 /** What an entry is, as bits of `PiFile.kinds`; the calls it makes are counted above `CALLS`. */
@@ -24,17 +25,11 @@ export const ROW = {
 export const CALLS = 65536;
 
 /** One request, whichever kind of entry recorded it (agents.md §3.3). */
-interface PiRequest {
+interface PiRequest extends Tokens {
   row: number;
   /** Indexes into `names`, -1. */
   provider: number;
   model: number;
-  input: number;
-  output: number;
-  cacheRead: number;
-  cacheWrite: number;
-  cacheWrite1h: number;
-  reasoning: number;
   /** US dollars as recorded, null when not. */
   cost: number | null;
 }

@@ -4,7 +4,7 @@ const CHUNK = 256 * 1024;
 const LF = 0x0a;
 
 /** Longest line that is looked at; a longer one is passed over and counted, whatever it claims to be. */
-export const MOST_LINE_BYTES = 256 * 1024 * 1024;
+const MOST_LINE_BYTES = 256 * 1024 * 1024;
 
 export interface LineWalk {
   /** A whole line without its LF, and the offset of its first byte. The buffer is only valid during the call. */

@@ -13,7 +13,7 @@ export interface Fingerprint {
 }
 
 /** A packed file does not hold what it should. */
-export class Damaged extends Error {
+class Damaged extends Error {
   override name = "Damaged";
 }
 

@@ -10,7 +10,7 @@ const GATHER_MS = 1000;
 /** How often it is written without a change, ms: that it is fresh says that somebody still watches. */
 const ALIVE_MS = 25_000;
 /** Older than this, ms, it says nothing of now. */
-export const STALE_MS = 60_000;
+const STALE_MS = 60_000;
 /** Larger is none of ours. */
 const MOST_BYTES = 4096;
 

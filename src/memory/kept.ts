@@ -18,7 +18,7 @@ const keptFile = z.object({
 });
 
 /** `manifest.json` of a kept session. The copies lie beside it, each named by what it holds. */
-export const manifestShape = z.object({
+const manifestShape = z.object({
   schema: z.literal(1),
   key: z.string(),
   source: z.string(),

@@ -1,2 +1,2 @@
-export { parseQuery, type Query } from "./query.ts";
-export { type SearchHit, type SearchProgress, type SearchRequest, searchSessions } from "./search.ts";
+export { parseQuery } from "./query.ts";
+export { type SearchHit, type SearchProgress, searchSessions } from "./search.ts";

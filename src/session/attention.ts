@@ -24,7 +24,7 @@ export interface AttentionFacts {
 }
 
 /** The statuses that want the person, most urgent first. */
-export const WANTING: readonly StatusName[] = ["needs-input", "failed", "done"];
+const WANTING: readonly StatusName[] = ["needs-input", "failed", "done"];
 
 /** Over the sessions that lists show. Sub-agents and internal sessions count in their parents. */
 export function attention(sessions: Iterable<Snapshot>, facts: AttentionFacts): Attention {

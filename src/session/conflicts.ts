@@ -4,7 +4,7 @@ import type { SessionKey } from "./key.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { cleanLine, cutCodePoints } from "./untrusted.ts";
 
-export type ConflictKind = "open-twice" | "same-file" | "same-directory" | "directory-gone";
+type ConflictKind = "open-twice" | "same-file" | "same-directory" | "directory-gone";
 
 /** Sessions that get in each other's way, or cannot go on where they are. */
 export interface Conflict {

@@ -32,7 +32,7 @@ export interface ContextUse {
   limit: number | null;
 }
 
-export type Relation = "fork" | "worker" | "delegate" | "subagent";
+type Relation = "fork" | "worker" | "delegate" | "subagent";
 
 /** One agent of a session, as a live tracker reports it. */
 export interface Pane {

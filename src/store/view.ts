@@ -1,6 +1,6 @@
 import type { SessionKey } from "../session/key.ts";
 import type { StatusName } from "../session/status.ts";
-import type { ForkPlan, SourceAction, ViewName } from "../sources/source.ts";
+import type { SourceAction, ViewName } from "../sources/source.ts";
 
 export const SORTS = ["updated", "status", "created", "title", "tokens", "cost"] as const;
 export type SortBy = (typeof SORTS)[number];
@@ -53,7 +53,7 @@ export type Overlay =
   | { type: "form"; action: SourceAction; target: string | null; values: Record<string, string>; field: number };
 
 /** One line of text is asked for. */
-export interface Ask {
+interface Ask {
   type: "ask";
   title: string;
   /** Before what is typed. */
@@ -111,11 +111,6 @@ export interface Question {
 export interface Toast {
   text: string;
   tone: "good" | "bad" | "plain";
-}
-
-/** A plan that was refused, in words for a toast. */
-export function refusal(verb: string, plan: ForkPlan): string | null {
-  return plan.allowed ? null : `no ${verb} here: ${plan.reason}`;
 }
 
 export function initialView(): ViewState {

@@ -5,7 +5,7 @@ import { type PriceBook, sumPriced } from "./prices.ts";
 import type { ModelRequest } from "./request.ts";
 
 /** A request behind a number. */
-export interface AuditedRequest extends ModelRequest {
+interface AuditedRequest extends ModelRequest {
   /** US dollars, recorded or from the price table; null: unpriced. */
   price: number | null;
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 /** A JSON value with parts of it replaced by anything else: a record as no program ever wrote it. */
-export function damaged(value: unknown): fc.Arbitrary<unknown> {
+function damaged(value: unknown): fc.Arbitrary<unknown> {
   const anything = fc.oneof(
     fc.constantFrom<unknown>(null, -1, 1e308, 0.5, "", "\u001b[31m", "../../etc/passwd", [], {}, true, "__proto__"),
     fc.jsonValue({ maxDepth: 2 }),

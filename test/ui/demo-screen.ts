@@ -3,7 +3,7 @@ import { temporaryDirectory } from "../support/temp.ts";
 import { type AtScreen, type ScreenOptions, screenOver } from "./screen-robot.ts";
 
 /** The wall's time at a fixed moment of the demo. */
-export const DEMO_NOW = new Date("2026-11-20T10:24:00.000Z");
+const DEMO_NOW = new Date("2026-11-20T10:24:00.000Z");
 /** Seconds into its story: agents work, one has failed, one asks. */
 const AT = 74;
 

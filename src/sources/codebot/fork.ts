@@ -17,7 +17,7 @@ import { judge } from "./status.ts";
 import { headerLine, readSessionFile } from "./store.ts";
 
 /** A session to copy from, brought up to date. */
-export interface Original {
+interface Original {
   root: Root;
   path: string;
   state: SessionState;

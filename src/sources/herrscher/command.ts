@@ -22,7 +22,7 @@ export interface CommandTimes {
 }
 
 /** The official client's times (herrscher.md §6). */
-export const COMMAND_TIMES: CommandTimes = { connectMs: 500, answerMs: 30_000 };
+const COMMAND_TIMES: CommandTimes = { connectMs: 500, answerMs: 30_000 };
 
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
 

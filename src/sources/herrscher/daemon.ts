@@ -26,7 +26,7 @@ export interface Daemon {
 }
 
 /** Times for asking whether anybody is there: short, a screen may be waiting. */
-export const ASKING: CommandTimes = { connectMs: 500, answerMs: 2000 };
+const ASKING: CommandTimes = { connectMs: 500, answerMs: 2000 };
 
 /**
  * Asks the daemon behind a socket for its sessions and compares incarnations with the state file, which is read

@@ -104,7 +104,7 @@ function gauges(facts: RowFacts): Block[] {
   return blocks;
 }
 
-export function fellAwayWords({ cost, entries, tokens }: FellAway): string {
+function fellAwayWords({ cost, entries, tokens }: FellAway): string {
   return (
     `herrscher has compacted the transcript since we watch it: at least ${count.format(entries)} older entries fell away, ` +
     `with ${dollars(cost)} and ${count.format(tokens)} tokens or more. All totals are of what remains, as herrscher's own are.`

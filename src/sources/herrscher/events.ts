@@ -66,7 +66,7 @@ function number(value: unknown): number | null {
 }
 
 /** An event as the events view shows it. */
-export interface SeenEvent {
+interface SeenEvent {
   /** ms since 1970, when it arrived. */
   at: number;
   t: string;

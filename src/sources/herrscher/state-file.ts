@@ -10,7 +10,7 @@ export interface HomeRef {
   type: string;
 }
 
-export interface RowDamage {
+interface RowDamage {
   kind: "bad-row" | "bad-name" | "duplicate-name";
   /** For a person. */
   text: string;

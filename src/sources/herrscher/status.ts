@@ -36,7 +36,7 @@ export interface Judged extends Status {
 const ASKED_LATELY_MS = 30 * 60_000;
 
 /** herrscher's own word: archived before paused before running, which says nothing about a process (herrscher.md §7). */
-export function nativeWord(session: Session): "archived" | "paused" | "running" {
+function nativeWord(session: Session): "archived" | "paused" | "running" {
   if (session.archived) return "archived";
   return session.pausedReason === "" ? "running" : "paused";
 }

@@ -175,7 +175,7 @@ const INTERRUPTED = new Set(["⚠️ context canceled", "⏹ interrupted"]);
 const HANDOFF = "[Reprise de conversation";
 const REPORT = /^\S+ a terminé sur session\//u;
 
-export function entryOf(recorded: TranscriptEntry, ref: string, n: number, textLimit?: number): Entry {
+function entryOf(recorded: TranscriptEntry, ref: string, n: number, textLimit?: number): Entry {
   const { role, text } = recorded;
   const shown = textLimit === undefined ? text : cutBytes(text, textLimit);
   const reply = role === "assistant";

@@ -67,7 +67,7 @@ async function compact(path: string): Promise<void> {
 }
 
 /** The lines a compaction keeps, in file order. */
-export function newestLines(entries: readonly TranscriptEntry[], most = TRANSCRIPT_KEPT_BYTES): string[] {
+function newestLines(entries: readonly TranscriptEntry[], most = TRANSCRIPT_KEPT_BYTES): string[] {
   const kept: string[] = [];
   let bytes = 0;
   for (const entry of entries.toReversed()) {

@@ -14,7 +14,7 @@ export interface Placed {
 }
 
 /** Segment and offset in a sequence of files; index and 0 in a list of lines. */
-export type Position = readonly [number, number];
+type Position = readonly [number, number];
 
 /** The lines of a view in its order. */
 export interface LineSequence {
@@ -85,7 +85,7 @@ export function listedLines(part: Segment, offsets: readonly number[]): LineSequ
 }
 
 /** An entry's place: its line, and which of the line's entries it is. */
-export type Spot = readonly [number, number, number];
+type Spot = readonly [number, number, number];
 
 export interface EntryView {
   lines: LineSequence;

@@ -182,7 +182,7 @@ function linksOf(manifest: Manifest, agent: string | null, resumeID: string | nu
 }
 
 /** What screens of this source show beyond the shared columns. */
-export interface QuestmasterExtra extends Record<string, unknown> {
+interface QuestmasterExtra extends Record<string, unknown> {
   type: SessionType;
   state: string;
   word: string;

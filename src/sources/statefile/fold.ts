@@ -22,7 +22,7 @@ export interface StepState {
 }
 
 /** A message, which is where a fork may end: what the session would be without it and all that follows. */
-export interface CutPoint {
+interface CutPoint {
   n: number;
   /** Offset of its header. */
   at: number;

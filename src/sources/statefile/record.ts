@@ -81,7 +81,7 @@ export class BadHeader extends Error {
   override name = "BadHeader";
 }
 
-export type HeaderFault = "not-an-object" | "bad-len";
+type HeaderFault = "not-an-object" | "bad-len";
 
 /** A header as far as it can be understood: `wrong` names the JSON fields whose type does not fit; they are left out. */
 export type ParsedHeader =

@@ -123,7 +123,7 @@ export class StatefileTranscript implements Transcript {
 }
 
 /** The half-open range [from, to) of 0-based positions a request asks for. Cursors are positions. */
-export function windowOf(request: PageRequest, total: number, positionOf: (ref: string) => number): [number, number] {
+function windowOf(request: PageRequest, total: number, positionOf: (ref: string) => number): [number, number] {
   const { at, limit } = request;
   const within = (position: number): number => Math.min(Math.max(0, position), total);
   if ("edge" in at) return at.edge === "start" ? [0, within(limit)] : [within(total - limit), total];
@@ -132,7 +132,7 @@ export function windowOf(request: PageRequest, total: number, positionOf: (ref: 
   return [from, within(from + limit)];
 }
 
-export function pageOf(entries: Entry[], from: number, to: number, total: number, nextUpto: number | null): Page {
+function pageOf(entries: Entry[], from: number, to: number, total: number, nextUpto: number | null): Page {
   return {
     entries,
     before: String(from),

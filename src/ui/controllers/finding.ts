@@ -85,7 +85,7 @@ export function askSearchAll(screen: Screen): void {
 }
 
 /** Hits appear as they come, newest sessions first; Enter goes to the entry. Leaving the list stops the search. */
-export function searchAll(screen: Screen, text: string): void {
+function searchAll(screen: Screen, text: string): void {
   const query = parseQuery(text);
   const stop = new AbortController();
   const title = `search · ${cleanLine(text)}`;

@@ -52,7 +52,7 @@ async function launchCommand(
 }
 
 /** Gives the terminal to a program and comes back with how it ended. */
-export async function lendTo(screen: Screen, command: ResumeCommand): Promise<void> {
+async function lendTo(screen: Screen, command: ResumeCommand): Promise<void> {
   let code = 0;
   await screen.terminal.lend(async () => {
     code = await screen.terminal.run(command);

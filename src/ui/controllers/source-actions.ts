@@ -4,7 +4,7 @@ import { DocumentPane } from "../detail/document-pane.ts";
 import type { Screen } from "../screen.ts";
 
 /** The source's own actions on this session, and on the row under the cursor. */
-export function sourceActions(screen: Screen): { action: SourceAction; target: string | null }[] {
+function sourceActions(screen: Screen): { action: SourceAction; target: string | null }[] {
   const session = screen.session();
   if (!session) return [];
   const pane = screen.pane();
@@ -31,7 +31,7 @@ export function actionMenu(screen: Screen): void {
   screen.overlay({ type: "menu", title: "actions", items });
 }
 
-export function startAction(screen: Screen, action: SourceAction, target: string | null): void {
+function startAction(screen: Screen, action: SourceAction, target: string | null): void {
   if (action.disabled !== null) {
     screen.say(`not now: ${action.disabled}`, "bad");
     return;

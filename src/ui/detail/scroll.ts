@@ -18,18 +18,18 @@ export interface Viewpoint {
   cursor: Place;
 }
 
-export function isBefore(a: Place, b: Place): boolean {
+function isBefore(a: Place, b: Place): boolean {
   return a.at < b.at || (a.at === b.at && a.line < b.line);
 }
 
 /** The nearest place that is there. */
-export function within(scrolled: Scrolled, place: Place): Place {
+function within(scrolled: Scrolled, place: Place): Place {
   const at = Math.min(Math.max(0, place.at), Math.max(0, scrolled.entries - 1));
   const count = scrolled.entries > 0 ? scrolled.linesOf(at) : 1;
   return { at, line: Math.min(Math.max(0, place.line), Math.max(0, count - 1)) };
 }
 
-export function endOf(scrolled: Scrolled): Place {
+function endOf(scrolled: Scrolled): Place {
   return within(scrolled, { at: scrolled.entries - 1, line: Number.MAX_SAFE_INTEGER });
 }
 

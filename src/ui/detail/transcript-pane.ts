@@ -373,7 +373,7 @@ function sameEntries(a: readonly Entry[], b: readonly Entry[]): boolean {
 }
 
 /** What a search looks through, lower case. */
-export function entryText(entry: Entry): string {
+function entryText(entry: Entry): string {
   const call = entry.call ? `${entry.call.name} ${JSON.stringify(entry.call.args) ?? ""}` : "";
   return `${entry.text ?? ""} ${call}`.toLowerCase();
 }

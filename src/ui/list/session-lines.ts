@@ -34,7 +34,7 @@ const SPINNER = ["◐", "◓", "◑", "◒"] as const;
 const ASCII_SPINNER = ["*", "+"] as const;
 
 /** The sign of a status: its glyph, or a frame of the spinner while something works. */
-export function statusGlyph(snapshot: Pick<Snapshot, "status">, frame: number, ascii: boolean): string {
+function statusGlyph(snapshot: Pick<Snapshot, "status">, frame: number, ascii: boolean): string {
   const row = STATUSES[snapshot.status];
   if (snapshot.status !== "working") return ascii ? row.ascii : row.glyph;
   const frames = ascii ? ASCII_SPINNER : SPINNER;

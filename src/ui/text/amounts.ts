@@ -1,7 +1,7 @@
 import type { CostBasis } from "../../session/snapshot.ts";
 
 /** What is not known: shown as a dash, never as 0 (design §4). */
-export const UNKNOWN = "–";
+const UNKNOWN = "–";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

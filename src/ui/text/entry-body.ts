@@ -63,7 +63,7 @@ interface FirstRows {
 }
 
 /** The part of a text that fills at most `limit` rows, read from its beginning and no further than needed. */
-export function firstRows(text: string, width: number, limit: number): FirstRows {
+function firstRows(text: string, width: number, limit: number): FirstRows {
   let size = Math.max(2048, Math.min(limit, 1000) * width * 2);
   for (;;) {
     const whole = size >= text.length;

@@ -102,7 +102,7 @@ export function spread(left: Line, right: Line, width: number, ellipsis: string 
 }
 
 /** Every span in another style, its emphasis kept. */
-export function restyle(line: Line, style: Style): Line {
+function restyle(line: Line, style: Style): Line {
   return line.map((piece) => ({ ...piece, style }));
 }
 

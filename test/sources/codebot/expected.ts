@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fixture, readFixture } from "../../support/fixtures.ts";
 
-export interface ExpectedTokens {
+interface ExpectedTokens {
   calls: number;
   input: number;
   output: number;
@@ -10,7 +10,7 @@ export interface ExpectedTokens {
   total: number;
 }
 
-export interface ExpectedTask {
+interface ExpectedTask {
   id: string;
   subject: string;
   status: string;

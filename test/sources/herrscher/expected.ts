@@ -25,7 +25,7 @@ import {
 import { noSums } from "../../../src/sources/herrscher/transcript-fold.ts";
 import { readFixture } from "../../support/fixtures.ts";
 
-export interface ExpectedRow extends Record<string, unknown> {
+interface ExpectedRow extends Record<string, unknown> {
   name: string;
   entries: number;
   status: string;

@@ -118,7 +118,7 @@ export function editState(statePath: string, edit: (sessions: Record<string, unk
 
 export const NOON = Date.parse("2026-08-05T16:10:00Z");
 
-export function servicesFor(env: NodeJS.ProcessEnv): Services {
+function servicesFor(env: NodeJS.ProcessEnv): Services {
   return { files: new LocalFoldedFiles(), env, seen: () => null, copiedFrom: () => null };
 }
 

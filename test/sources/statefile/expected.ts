@@ -2,7 +2,7 @@ import { existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { copyOfFixture, readFixture } from "../../support/fixtures.ts";
 
-export interface Cut {
+interface Cut {
   n: number;
   bytes: number;
   allowed: boolean;
@@ -11,7 +11,7 @@ export interface Cut {
 }
 
 /** One session of the oracle; offsets and lengths are bytes. */
-export interface ExpectedSession {
+interface ExpectedSession {
   label: string;
   file: string;
   bytes: number;

@@ -7,7 +7,7 @@ export interface Filter {
   terms: { field: Field; value: string }[];
 }
 
-const FIELDS = ["agent", "status", "project", "source", "model", "since", "tag", "title", "id", "is"] as const;
+const FIELDS = ["agent", "status", "project", "branch", "source", "model", "since", "tag", "title", "id", "is"] as const;
 type Field = (typeof FIELDS)[number];
 
 export function parseFilter(text: string): Filter {
@@ -40,6 +40,8 @@ export function passes(snapshot: Snapshot, filter: Filter, facts: FilterFacts): 
         return statusMatches(snapshot, value);
       case "project":
         return has(snapshot.project, value) || has(snapshot.cwd, value);
+      case "branch":
+        return has(branchOf(snapshot), value);
       case "source":
         return snapshot.source === value;
       case "model":
@@ -59,6 +61,12 @@ export function passes(snapshot: Snapshot, filter: Filter, facts: FilterFacts): 
     }
     return false;
   });
+}
+
+/** The git branch that the session says it works on, null when its tool records none. */
+export function branchOf(snapshot: Snapshot): string | null {
+  const { gitBranch } = snapshot.extra;
+  return typeof gitBranch === "string" && gitBranch !== "" ? gitBranch : null;
 }
 
 function has(text: string | null, value: string): boolean {
@@ -83,5 +91,5 @@ export function spanMs(text: string): number | null {
 /** What the words of a filter are looked for in. */
 export function searchText(snapshot: Snapshot): string {
   const { title, name, project, cwd, agent, models, id, activity } = snapshot;
-  return [title, name, project, cwd, agent, ...models, id, activity].filter((part) => part !== null).join(" ");
+  return [title, name, project, cwd, branchOf(snapshot), agent, ...models, id, activity].filter((part) => part !== null).join(" ");
 }

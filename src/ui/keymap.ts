@@ -282,7 +282,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     id: "list.filter",
     keys: ["/"],
     title: "filter",
-    help: "filter: words, agent: status: project: model: since:2d",
+    help: "filter: words, agent: status: project: branch: model: since:2d",
     where: ["list"],
     footer: 3,
     run: (s) => s.overlay({ type: "filter" }),

@@ -12,6 +12,7 @@ const session = sessionOf("7f00a1e2", {
   cwd: "/home/ada/web",
   status: "needs-input",
   native: "waiting-user",
+  extra: { gitBranch: "fix/limits" },
   updatedAt: "2026-09-01T10:00:00.000Z",
   panes: [{ role: "primary", agent: "opencode", state: "working", activity: null, tool: null, lastEvent: null }],
 });
@@ -44,6 +45,8 @@ describe("operators", () => {
     ["project:web", true],
     ["project:/home/ada", true],
     ["project:api", false],
+    ["branch:limits", true],
+    ["branch:main", false],
     ["source:statefile", true],
     ["source:state", false],
     ["model:sonnet", true],

@@ -27,7 +27,7 @@ export interface Typed {
   chosen: number;
 }
 
-const FILTER_HINT = "words · agent: status: project: model: source: tag: since:2d is:pinned";
+const FILTER_HINT = "words · agent: status: project: branch: model: source: tag: since:2d is:pinned";
 
 /** The lines of an overlay. Pure: what it shows is what the state says. */
 export function overlayContent(

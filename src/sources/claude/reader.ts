@@ -25,19 +25,18 @@ import type {
   Watched,
 } from "../source.ts";
 import { SnapshotChanges, ToldProblems } from "../told.ts";
-import { type Described, describe } from "./describe.ts";
+import type { Described } from "./describe.ts";
+import { type DescribedWinner, describeFamily } from "./describe-family.ts";
 import { claudeDocument } from "./documents.ts";
-import { type Lineage, lineages, type Member } from "./family.ts";
 import { type ClaudeFile, newClaudeFile } from "./file.ts";
 import { advanceClaude, claudeFold } from "./fold.ts";
 import { claudeForks } from "./fork.ts";
 import { findLive, type Live, type Seat } from "./liveness.ts";
 import { locate, newestFirst, type Place, placeOf } from "./locate.ts";
 import type { Registered } from "./registry.ts";
-import { sessionRequests } from "./requests.ts";
 import { claudeResume } from "./resume.ts";
 import { Retention } from "./retention.ts";
-import { type Candidate, ClaudeSessions } from "./sessions.ts";
+import { ClaudeSessions } from "./sessions.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { judge } from "./status.ts";
 import { ClaudeTranscript } from "./transcript.ts";
@@ -45,10 +44,8 @@ import { ClaudeTranscript } from "./transcript.ts";
 const NAME = "claude";
 
 /** What is known of one listed session. */
-export interface HeldSession {
+export interface HeldSession extends DescribedWinner {
   id: string;
-  winner: Candidate;
-  described: Described;
   archived: boolean;
   /** Was a process known to run it? */
   live: boolean;
@@ -236,9 +233,17 @@ export class ClaudeReader implements SourceReader {
 
   #delta(dirty: ReadonlySet<string>, evidence: Evidence): Delta {
     const changes = new SnapshotChanges();
-    const renewed = new Map<string, { winner: Candidate; described: Described }>();
+    const renewed = new Map<string, DescribedWinner>();
     const all = new Set([...dirty, ...this.#sessions.summarized()]);
-    for (const family of this.#sessions.families(all)) this.#describeFamily(family, renewed, changes);
+    for (const family of this.#sessions.families(all)) {
+      for (const [id, described] of describeFamily(this.#sessions, family)) {
+        if (described !== null) renewed.set(id, described);
+        else {
+          changes.note(this.#held.get(id)?.snapshot ?? null, null);
+          this.#held.delete(id);
+        }
+      }
+    }
     this.#look(evidence, renewed);
     const sight = evidence.processes !== null;
     for (const id of new Set([...this.#held.keys(), ...renewed.keys()])) {
@@ -255,44 +260,6 @@ export class ClaudeReader implements SourceReader {
     this.#sight = sight;
     const { changed, removed } = changes;
     return { changed, removed, problems: null, recheckAt: null };
-  }
-
-  #describeFamily(
-    family: ReadonlySet<string>,
-    renewed: Map<string, { winner: Candidate; described: Described }>,
-    changes: SnapshotChanges,
-  ): void {
-    const members: Member[] = [];
-    const winners = new Map<string, Candidate>();
-    for (const id of family) {
-      const winner = this.#sessions.candidates(id)[0];
-      if (winner === undefined) {
-        const held = this.#held.get(id);
-        changes.note(held?.snapshot ?? null, null);
-        this.#held.delete(id);
-        continue;
-      }
-      winners.set(id, winner);
-      const file = winner.folded.state;
-      const agents = this.#sessions.agents(id);
-      members.push({ id, file, requests: () => sessionRequests(file, agents) });
-    }
-    const lines: Map<string, Lineage> = lineages(members);
-    for (const [id, winner] of winners) {
-      const lineage = lines.get(id);
-      if (lineage === undefined) continue;
-      const described = describe(
-        {
-          id,
-          main: winner.folded,
-          agents: this.#sessions.agents(id),
-          customTitleFile: this.#sessions.customTitleFile(winner, id),
-          summaries: this.#sessions.summaries(winner),
-        },
-        lineage,
-      );
-      renewed.set(id, { winner, described });
-    }
   }
 
   /** Which processes run which sessions now. */
@@ -313,12 +280,7 @@ export class ClaudeReader implements SourceReader {
     this.#live = findLive(seats, registered, exists, evidence.processes);
   }
 
-  #judge(
-    id: string,
-    parts: { winner: Candidate; described: Described },
-    evidence: Evidence,
-    before: HeldSession | null,
-  ): HeldSession {
+  #judge(id: string, parts: DescribedWinner, evidence: Evidence, before: HeldSession | null): HeldSession {
     const { winner, described } = parts;
     const { root, folded } = winner;
     const key = sessionKey(NAME, root.index, id);

@@ -24,12 +24,12 @@ import { codexForks } from "./fork.ts";
 import { guessOwners } from "./guess.ts";
 import { locate } from "./locate.ts";
 import { type Holder, holderOf, isCodex, LOCK_DIRECTORY, lockInode, lockPath, openedTwice } from "./locks.ts";
-import { namesFold } from "./names.ts";
 import { threadRequests } from "./requests.ts";
 import { codexResume } from "./resume.ts";
 import { baseOf, metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { judge } from "./status.ts";
+import { ThreadNames } from "./thread-names.ts";
 import { CodexThreads, type Place, placeOf } from "./threads.ts";
 import { CodexTranscript } from "./transcript.ts";
 
@@ -51,7 +51,7 @@ export class CodexReader implements SourceReader {
   readonly #held = new Map<string, HeldThread>();
   readonly #files: SourceFiles;
   readonly #problems = new ToldProblems();
-  readonly #names = new Map<string, Record<string, string>>();
+  readonly #names: ThreadNames;
   /** Lock path → inode. */
   readonly #locks = new Map<string, number>();
   #listing: Problem[] = [];
@@ -64,6 +64,7 @@ export class CodexReader implements SourceReader {
     this.#roots = roots;
     this.#services = services;
     this.#files = new SourceFiles(NAME, services.files);
+    this.#names = new ThreadNames(services.files);
     this.#lookup = this.#newLookup();
     this.fork = codexForks({
       heldOf: (key) => this.#must(key),
@@ -221,7 +222,7 @@ export class CodexReader implements SourceReader {
     const root = this.#roots.find((one) => placeOf(one.path, path) !== null);
     const place = root === undefined ? null : placeOf(root.path, path);
     if (root === undefined || place === null) return new Set();
-    if (place.kind === "index") return this.#readNames(root, path);
+    if (place.kind === "index") return this.#names.read(root, path);
     if (place.kind === "lock") {
       const inode = lockInode(path);
       if (inode === null) this.#locks.delete(path);
@@ -232,21 +233,6 @@ export class CodexReader implements SourceReader {
     return folded === null ? this.#threads.drop(path) : this.#threads.take(root, path, folded);
   }
 
-  async #readNames(root: Root, path: string): Promise<Set<string>> {
-    const before = this.#names.get(root.path) ?? {};
-    const result = await this.#services.files.advance(namesFold, path);
-    const names = result.ok ? { ...result.folded.state.names } : {};
-    this.#names.set(root.path, names);
-    return new Set(Object.keys({ ...before, ...names }).filter((id) => before[id] !== names[id]));
-  }
-
-  #nameOf(thread: string, root: Root): string | null {
-    const own = this.#names.get(root.path);
-    if (own !== undefined && Object.hasOwn(own, thread)) return own[thread] ?? null;
-    for (const names of this.#names.values()) if (Object.hasOwn(names, thread)) return names[thread] ?? null;
-    return null;
-  }
-
   #delta(dirty: ReadonlySet<string>, evidence: Evidence): Delta {
     const changes = new SnapshotChanges();
     if (dirty.size > 0) this.#lookup = this.#newLookup();
@@ -255,7 +241,7 @@ export class CodexReader implements SourceReader {
       const files = this.#threads.of(thread);
       const current = files.at(-1);
       const described =
-        current === undefined ? null : describe(thread, files, this.#nameOf(thread, current.root), this.#lookup);
+        current === undefined ? null : describe(thread, files, this.#names.of(thread, current.root), this.#lookup);
       if (current !== undefined && described !== null) renewed.set(thread, { current, described });
       else {
         const held = this.#held.get(thread);

@@ -32,11 +32,22 @@ interface Rates {
 }
 
 const MILLION = 1_000_000;
-/** A price may begin on a day or hold for hours of it; within a quarter of an hour it stands. */
+/** A price may begin on a day (UTC), or hold for hours of it: then it stands within a quarter of an hour. */
+const DAY_MS = 24 * 60 * 60 * 1000;
 const SLICE_MS = 15 * 60 * 1000;
+
+/** How long a price of this model stands; Infinity: always. A look-up costs as much as a hundred requests do. */
+function standsFor({ prices }: PriceCalculation["model"]): number {
+  if (!Array.isArray(prices)) return Number.POSITIVE_INFINITY;
+  return prices.every(({ constraint }) => constraint === undefined || constraint.type === "start_date")
+    ? DAY_MS
+    : SLICE_MS;
+}
 
 function priceBook(calcPrice: CalcPrice): PriceBook {
   const rates = new Map<string, Rates | null>();
+  const stands = new Map<string, number>();
+  const windows = new Map<string, number | null>();
   const look = (provider: string | null, model: string, usage: Record<string, number>, at: Date | null) =>
     lookUp(calcPrice, provider, model, usage, at);
   return {
@@ -46,22 +57,30 @@ function priceBook(calcPrice: CalcPrice): PriceBook {
       if (model === null) return null;
       const time = request.time === null ? null : new Date(request.time);
       const at = time === null || Number.isNaN(time.getTime()) ? null : time;
-      const slice = at === null ? "?" : String(Math.floor(at.getTime() / SLICE_MS));
-      const always = `${provider ?? ""}|${model}|*`;
-      const key = rates.has(always) ? always : `${provider ?? ""}|${model}|${slice}`;
-      let known = rates.get(key);
+      const name = `${provider ?? ""}|${model}`;
+      const sliceOf = (ms: number): string => `${name}|${at === null ? "?" : Math.floor(at.getTime() / ms)}`;
+      let known = rates.get(sliceOf(stands.get(name) ?? SLICE_MS));
       if (known === undefined) {
         const found = look(provider, model, { input_tokens: 1, output_tokens: 1 }, at);
         known = found === null ? null : ratesOf(found.model_price);
         if (rates.size > 10_000) rates.clear();
-        rates.set(found !== null && Array.isArray(found.model.prices) ? key : always, known);
+        const ms = found === null ? Number.POSITIVE_INFINITY : standsFor(found.model);
+        if (stands.size > 10_000) stands.clear();
+        stands.set(name, ms);
+        rates.set(sliceOf(ms), known);
       }
       if (known === null) return null;
       return quick(known, request) ?? look(provider, model, usageOf(request), at)?.total_price ?? null;
     },
     contextWindow(provider, model, time) {
+      const name = `${provider ?? ""}|${model}`;
+      const known = windows.get(name);
+      if (known !== undefined) return known;
       const at = time === null ? null : new Date(time);
-      return look(provider, model, { input_tokens: 1, output_tokens: 1 }, at)?.model.context_window ?? null;
+      const found = look(provider, model, { input_tokens: 1, output_tokens: 1 }, at)?.model.context_window ?? null;
+      if (windows.size > 10_000) windows.clear();
+      windows.set(name, found);
+      return found;
     },
   };
 }

@@ -1,4 +1,4 @@
-const FIRST = 24;
+const FIRST = 12;
 const MOST = 128;
 
 /**
@@ -15,15 +15,16 @@ export function growingBatches<T>(items: readonly T[]): T[][] {
   return batches;
 }
 
-/** Results in order; the next ones are being read while one is used, so that no reading thread ever waits. */
+/** Results in order, the first one alone; the next ones are being read while one is used, so that no thread ever waits. */
 export async function* readAhead<T, R>(
   items: readonly T[],
   read: (item: T) => Promise<R>,
   depth = 6,
 ): AsyncGenerator<R> {
   const reading: Promise<R>[] = [];
-  for (let i = 0; i < items.length || reading.length > 0; ) {
-    for (; i < items.length && reading.length < depth; i += 1) {
+  let i = 0;
+  const fill = (most: number): void => {
+    for (; i < items.length && reading.length < most; i += 1) {
       const item = items[i];
       if (item === undefined) continue;
       const result = read(item);
@@ -31,7 +32,11 @@ export async function* readAhead<T, R>(
       result.catch(() => undefined);
       reading.push(result);
     }
-    const first = reading.shift();
-    if (first !== undefined) yield await first;
+  };
+  fill(1);
+  for (let next = reading.shift(); next !== undefined; next = reading.shift()) {
+    const result: R = await next;
+    fill(depth);
+    yield result;
   }
 }

@@ -7,7 +7,19 @@ export interface Filter {
   terms: { field: Field; value: string }[];
 }
 
-const FIELDS = ["agent", "status", "project", "branch", "source", "model", "since", "tag", "title", "id", "is"] as const;
+const FIELDS = [
+  "agent",
+  "status",
+  "project",
+  "branch",
+  "source",
+  "model",
+  "since",
+  "tag",
+  "title",
+  "id",
+  "is",
+] as const;
 type Field = (typeof FIELDS)[number];
 
 export function parseFilter(text: string): Filter {
@@ -91,5 +103,7 @@ export function spanMs(text: string): number | null {
 /** What the words of a filter are looked for in. */
 export function searchText(snapshot: Snapshot): string {
   const { title, name, project, cwd, agent, models, id, activity } = snapshot;
-  return [title, name, project, cwd, branchOf(snapshot), agent, ...models, id, activity].filter((part) => part !== null).join(" ");
+  return [title, name, project, cwd, branchOf(snapshot), agent, ...models, id, activity]
+    .filter((part) => part !== null)
+    .join(" ");
 }

@@ -76,7 +76,7 @@ export function passes(snapshot: Snapshot, filter: Filter, facts: FilterFacts): 
 }
 
 /** The git branch that the session says it works on, null when its tool records none. */
-export function branchOf(snapshot: Snapshot): string | null {
+function branchOf(snapshot: Snapshot): string | null {
   const { gitBranch } = snapshot.extra;
   return typeof gitBranch === "string" && gitBranch !== "" ? gitBranch : null;
 }

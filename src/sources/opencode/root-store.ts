@@ -107,7 +107,7 @@ export class RootStore {
     if (held?.facts.brief === false) return held.facts;
     const row = this.#winners.get(id);
     if (row === undefined) throw new Error(`there is no session ${id}`);
-    const facts = await this.use(row, (store) => readFacts(store, row, true));
+    const facts = await this.use(row, (store) => readFacts(store, row, { calls: true, edits: true }));
     if (held !== undefined) held.facts = facts;
     return facts;
   }
@@ -181,7 +181,8 @@ export class RootStore {
     const mark = sharp ? `sharp ${store.sharpMark(row)}` : store.mark(row);
     if (before !== undefined && before.row === text && sameMark(before.mark, mark)) return false;
     if (spent.bytes <= this.#budget) spent.bytes += store.weight(row);
-    const facts = spent.bytes > this.#budget ? briefFacts(row) : readFacts(store, row, small);
+    const wanted = { calls: small, edits: small || close };
+    const facts = spent.bytes > this.#budget ? briefFacts(row) : readFacts(store, row, wanted);
     this.#held.set(row.id, { row: text, mark, facts });
     return true;
   }

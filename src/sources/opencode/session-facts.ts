@@ -29,7 +29,7 @@ export interface SessionFacts {
   lastPrompt: string | null;
   tail: Tail;
   todos: Todo[];
-  /** Files that were edited within the last hour of it, absolute. */
+  /** Files that were edited within the last hour of it, absolute; of old sessions of a big store they are not read. */
   edits: string[];
   bad: number;
 }
@@ -40,8 +40,12 @@ const MOST_INPUT = 4000;
 const MOST_SEARCHED = 40;
 const HOUR = 3_600_000;
 
-/** Reads a session's messages, and the few parts that decide what they are. */
-export function readFacts(store: SessionStore, session: SessionRow, countCalls: boolean): SessionFacts {
+/** Reads a session's messages, and the few parts that decide what they are; calls and edits are in all the others. */
+export function readFacts(
+  store: SessionStore,
+  session: SessionRow,
+  wanted: { calls: boolean; edits: boolean },
+): SessionFacts {
   const { rows: messages, bad } = store.messages(session);
   const visible = visibleOf(session, messages);
   const counts: Counts = { human: 0, assistant: 0 };
@@ -71,13 +75,13 @@ export function readFacts(store: SessionStore, session: SessionRow, countCalls: 
     visible,
     counts,
     reverted,
-    toolCalls: countCalls ? store.countCalls(session, replying) : null,
+    toolCalls: wanted.calls ? store.countCalls(session, replying) : null,
     compactions,
     firstPrompt: lineOrNull(first),
     lastPrompt: lineOrNull(last),
     tail: tailOf(store, session, shown),
     todos: store.todos(session),
-    edits: editsOf(store, session, messages),
+    edits: wanted.edits ? editsOf(store, session, messages) : [],
     bad,
   };
 }

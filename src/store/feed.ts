@@ -6,6 +6,8 @@ import type { Store } from "./store.ts";
 
 /** At most this often does a change reach the screen, ms: the first at once, the rest gathered. */
 const GATHER_MS = 100;
+/** And while everything is read for the first time: each commit copies all that is known, and draws. */
+const SCAN_GATHER_MS = 300;
 
 /** A sink that fills the store: a burst of changes becomes one commit, and an unchanged session keeps its object. */
 export function feed(store: Store): Sink & { flush(): void; remember(snapshots: readonly Snapshot[]): void } {
@@ -37,7 +39,8 @@ export function feed(store: Store): Sink & { flush(): void; remember(snapshots: 
   };
 
   const soon = (): void => {
-    const wait = GATHER_MS - (performance.now() - last);
+    const gather = store.getState().scanning ? SCAN_GATHER_MS : GATHER_MS;
+    const wait = gather - (performance.now() - last);
     if (wait <= 0) flush();
     else timer ??= setTimeout(flush, wait);
   };

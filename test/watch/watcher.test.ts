@@ -71,6 +71,23 @@ describe("a watched directory", () => {
     expect(told.filter((path) => path.endsWith("a.log") || path.endsWith("deep.state"))).toEqual([]);
   });
 
+  test("what is made or grows while it is looked at the first time is told, what was there before is not", async () => {
+    const dir = temporaryDirectory();
+    const old = join(dir, "old.state");
+    const grown = join(dir, "grown.state");
+    const made = join(dir, "made.state");
+    for (const path of [old, grown]) touch(path);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const at = watching(dir);
+    writeFileSync(grown, "more\n");
+    touch(made);
+    await at.watcher.ready();
+    await at.told(grown);
+    await at.told(made);
+    expect(at.batches.flat()).not.toContain(old);
+    expect(at.batches.flat()).not.toContain(dir);
+  });
+
   test("a directory made later below it is watched too", async () => {
     const dir = temporaryDirectory();
     const at = watching(dir, { depth: 1 });

@@ -195,7 +195,8 @@ describe("fork, revert, undo", () => {
   test("a fork while the writer appends is the prefix as it was cut", async () => {
     const line = two();
     const path = join(line.sessions, "aaaaaaaa.state");
-    const more = Array.from({ length: 400 }, (_, n) => turn(12 + n * 3, `more ${n}`, "x".repeat(500))).flat();
+    // Far more than the writer can write meanwhile, however slow the machine is.
+    const more = Array.from({ length: 6000 }, (_, n) => turn(12 + n * 3, `more ${n}`, "x".repeat(500))).flat();
     const rest = join(temporaryDirectory(), "rest");
     writeFileSync(rest, records(more, 12));
     const script = `

@@ -29,7 +29,8 @@ export function program(...args: string[]): Program {
   writeSession(sessions, "cccccccc", finished("Run the linter", "No problems."), 10_800);
   const bin = makeDirectory(home, "bin");
   const calls = join(home, "calls");
-  const fake = ["#!/bin/sh", `echo "$*" >> '${calls}'`, 'echo "mainplane here: $*"', "trap 'echo interrupted' INT"];
+  // The trap comes first: who sees the greeting may press Ctrl-C at once.
+  const fake = ["#!/bin/sh", `echo "$*" >> '${calls}'`, "trap 'echo interrupted' INT", 'echo "mainplane here: $*"'];
   writeFileSync(
     join(bin, "mainplane"),
     [...fake, "until read answer; do :; done", 'echo "heard $answer"', ""].join("\n"),

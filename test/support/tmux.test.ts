@@ -30,6 +30,8 @@ test("tmux runs the program at the given size, sends keys, resizes and sees the 
 test("tmux gives the program the named environment, its own TMUX, and nothing else", async () => {
   const tmux = await tmuxWith(["/usr/bin/env"], { cols: 200, rows: 30, env: { HOME: "/nowhere", ODD: "a b $c" } });
   await tmux.ended();
+  // The end may be known before the last of the output is drawn.
+  await tmux.see("TMUX_PANE=");
   const lines = (await tmux.screen({ history: true })).filter((line) => /^[A-Z_]+=/u.test(line));
   const names = lines.map((line) => line.slice(0, line.indexOf("=")));
   expect(names.sort()).toEqual(["HOME", "LANG", "ODD", "TERM", "TMUX", "TMUX_PANE"]);

@@ -20,6 +20,7 @@ export class FoldIndex {
   readonly #changed = new Map<string, Folded<unknown>>();
   readonly #deleted = new Set<string>();
   #dirty = false;
+  #saving: Promise<void> = Promise.resolve();
 
   private constructor(path: string, fold: FileFold<unknown>) {
     this.#path = path;
@@ -38,8 +39,9 @@ export class FoldIndex {
     if (changed) return changed;
     if (this.#deleted.has(path)) return null;
     const entry = this.#file?.entry(path) ?? null;
-    if (this.#file === null || entry === null || this.#file.text(entry) === null) return null;
-    return KeptFolded.stored(entry.stamp, this.#storedIn(this.#file, path));
+    const text = entry === null ? null : (this.#file?.text(entry) ?? null);
+    if (this.#file === null || entry === null || text === null) return null;
+    return KeptFolded.stored(entry.stamp, readOnce(text, this.#storedIn(this.#file, path)));
   }
 
   set(path: string, folded: Folded<unknown>): void {
@@ -55,7 +57,14 @@ export class FoldIndex {
   }
 
   /** Writes what changed; the whole file is replaced at once, and what was saved rests there. Nothing changed: does nothing. */
-  async save(): Promise<void> {
+  save(): Promise<void> {
+    // One after another: whoever leaves waits for a save that has begun, too.
+    const saved = this.#saving.then(() => this.#save());
+    this.#saving = saved.catch(() => undefined);
+    return saved;
+  }
+
+  async #save(): Promise<void> {
     if (!this.#dirty) return;
     this.#dirty = false;
     const changed = new Map(this.#changed);
@@ -99,6 +108,18 @@ export class FoldIndex {
       },
     };
   }
+}
+
+/** What was read to see whether it is whole is what the first one asks for. */
+function readOnce(text: string, stored: StoredState): StoredState {
+  let read: string | null = text;
+  return {
+    text: () => {
+      const first = read ?? stored.text();
+      read = null;
+      return first;
+    },
+  };
 }
 
 /** What is awake may change while the others are written: it is taken down at once. */

@@ -18,12 +18,14 @@ export class Followed {
   readonly told: string[] = [];
   readonly live: Live;
 
-  constructor(roots: readonly string[], { poll = false, sources = SOURCES }: FollowOptions = {}) {
-    const source = sources[0]?.name ?? "";
+  constructor(
+    roots: readonly string[],
+    { poll = false, sources = SOURCES, source = sources[0]?.name ?? "", state }: FollowOptions = {},
+  ) {
     this.live = new Live({
       sources,
       roots: roots.map((path, at) => ({ source, index: at + 1, path, explicit: true })),
-      memory: new Memory(temporaryDirectory()),
+      memory: new Memory(state ?? temporaryDirectory()),
       env: {},
       poll,
     });
@@ -50,6 +52,10 @@ export class Followed {
 interface FollowOptions {
   poll?: boolean;
   sources?: readonly Source[];
+  /** Whose roots they are; the first source's. */
+  source?: string;
+  /** Our own state directory; a new one. */
+  state?: string;
 }
 
 /** Follows these directories until the test is over; resolves when everything was read once. */

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { makeAgentsCorpus } from "../../scripts/agents-corpus.mjs";
 import { makeCorpus } from "../../scripts/corpus.mjs";
 import { read, waiting } from "../../src/sources/statefile/index.ts";
 import { temporaryDirectory } from "../support/temp.ts";
@@ -40,4 +41,24 @@ test("it can be of several tools at once", async () => {
     const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     expect(files).toHaveLength(2);
   }
+});
+
+test("sessions of Claude Code and Codex too: few large ones, and about the size that was asked for", () => {
+  const [one, two] = [temporaryDirectory(), temporaryDirectory()];
+  const made = [one, two].map((dir) => makeAgentsCorpus({ dir, sessions: 80, bytes: 8_000_000, now }));
+  const files = (dir: string) =>
+    Object.entries(treeHash(dir)).flatMap(([name, what]) =>
+      what.includes(" dir ") ? [] : [[name, what.split(" ").at(-1)]],
+    );
+  expect(files(one)).toEqual(files(two));
+  const sizes = readdirSync(one, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.name.endsWith(".jsonl"))
+    .map((entry) => statSync(join(entry.parentPath, entry.name)).size)
+    .sort((a, b) => a - b);
+  expect(sizes.length).toBeGreaterThanOrEqual(80);
+  expect(made[0]?.bytes).toBe(sizes.reduce((sum, size) => sum + size, 0));
+  expect(made[0]?.bytes).toBeGreaterThan(7_000_000);
+  expect(made[0]?.bytes).toBeLessThan(10_000_000);
+  expect(made[0]?.largest.bytes).toBe(sizes.at(-1));
+  expect(sizes.at(-1)).toBeGreaterThan(10 * (sizes[Math.floor(sizes.length / 2)] ?? 0));
 });

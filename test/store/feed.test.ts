@@ -11,8 +11,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function started() {
+function started({ scanning = true } = {}) {
   const store = newStore(0);
+  store.setState({ scanning });
   const sink = feed(store);
   let commits = 0;
   store.subscribe(() => {
@@ -24,7 +25,7 @@ function started() {
 }
 
 test("a burst of changes is one commit; the first reaches the screen at once", () => {
-  const { store, sink, commits } = started();
+  const { store, sink, commits } = started({ scanning: false });
   sink.commit("statefile", { ...NO_CHANGE, changed: [sessionOf("a", { messages: 0 })] });
   expect([commits(), store.getState().sessions.size]).toEqual([1, 1]);
   for (let n = 1; n <= 50; n += 1) {
@@ -35,6 +36,19 @@ test("a burst of changes is one commit; the first reaches the screen at once", (
   expect(commits()).toBe(2);
   expect(store.getState().sessions.get("statefile:a")?.messages).toBe(50);
   expect(store.getState().sessions.size).toBe(51);
+});
+
+test("while everything is read for the first time, less often; the end of it at once", () => {
+  const { store, sink, commits } = started();
+  sink.commit("statefile", { ...NO_CHANGE, changed: [sessionOf("a")] });
+  sink.commit("statefile", { ...NO_CHANGE, changed: [sessionOf("b")] });
+  vi.advanceTimersByTime(150);
+  expect(commits()).toBe(1);
+  vi.advanceTimersByTime(200);
+  expect(commits()).toBe(2);
+  sink.commit("statefile", { ...NO_CHANGE, changed: [sessionOf("c")] });
+  sink.scanned();
+  expect(store.getState().sessions.size).toBe(3);
 });
 
 test("one session's change leaves every other session's object as it is", () => {

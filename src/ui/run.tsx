@@ -91,6 +91,10 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
     },
   };
   const screen = new Screen(store, place, config, terminal, ascii);
+  // The first frame shows the sessions of the last time.
+  const sink = feed(store);
+  const cache = new SnapshotCache(memory.directory);
+  sink.remember(cache.load(new Set(place.roots.map((root) => root.path))));
   // Keys typed while the program started must not be echoed into the first frame, and Ink draws from the column it finds.
   if (stdin.isTTY) stdin.setRawMode(true);
   stdout.write("\r");
@@ -118,9 +122,6 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   for (const text of [problem, ...problems, options.greeting]) if (text) screen.say(text);
   const minute = setInterval(() => store.setState({ clock: now(env) }), MINUTE);
   minute.unref();
-  const sink = feed(store);
-  const cache = new SnapshotCache(memory.directory);
-  sink.remember(cache.load(new Set(place.roots.map((root) => root.path))));
   await memory.compact();
   live
     .start(sink)

@@ -1,5 +1,5 @@
 const FIRST = 12;
-const MOST = 128;
+const MOST = 256;
 
 /**
  * Items in batches, small ones first so that a screen fills at once, then larger: what every batch costs beside its

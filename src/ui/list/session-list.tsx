@@ -1,5 +1,5 @@
-import { Box, useAnimation } from "ink";
-import { useContext, useRef } from "react";
+import { Box } from "ink";
+import { useContext, useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { SessionKey } from "../../session/key.ts";
 import type { ListRow } from "../../store/rows.ts";
@@ -36,7 +36,7 @@ export function SessionList({ screen, width, height }: Props) {
   const shown = rows.slice(visible.top, visible.end);
   screen.list = { width, keyAt: (row) => keyAtRow(shown, row - HEADER_ROWS) };
   const spins = !still && shown.some((row) => row.type === "session" && row.snapshot.status === "working");
-  const { frame } = useAnimation({ interval: SPIN_MS, isActive: spins });
+  const frame = useSpinner(spins);
   return (
     <Box flexDirection="column" width={width} height={height} overflow="hidden">
       {rows.length === 0 && <EmptyList screen={screen} width={width} height={height} />}
@@ -63,6 +63,20 @@ export function SessionList({ screen, width, height }: Props) {
       )}
     </Box>
   );
+}
+
+/**
+ * Which frame the spinner shows. It turns a second after the last drawing, whatever that was for: a list that is redrawn
+ * because sessions change turns it on the way, and no frame is drawn for the spinner alone.
+ */
+function useSpinner(spins: boolean): number {
+  const [, draw] = useState(0);
+  useEffect(() => {
+    if (!spins) return;
+    const turn = setTimeout(() => draw((count) => count + 1), SPIN_MS);
+    return () => clearTimeout(turn);
+  });
+  return spins ? Math.floor(performance.now() / SPIN_MS) : 0;
 }
 
 /** The session whose lines a row of the list belongs to. */

@@ -71,11 +71,12 @@ async function measure(corpus, { roots, paths, bytes, newest, record }) {
   }
 
   note(`${corpus.name}: memory, keys, idle ${idleSeconds} s, appends`);
+  const first = await begin(join(work, "state"));
+  const memoryCold = await settled(first.pty);
+  await leave(first.pty);
   const { pty } = await begin(join(work, "state"));
+  const memoryWarm = await settled(pty);
   const { pid } = pty.process;
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-  await quiet(pty);
-  const memory = memoryOf(pid);
   const isLong = corpus.records !== undefined;
   const openMs = isLong ? await toFrame(pty, () => pty.press("Enter")) : null;
   const keys = await keyTimes(pty, corpus.sessions, isLong);
@@ -109,9 +110,16 @@ async function measure(corpus, { roots, paths, bytes, newest, record }) {
     appendMs: median(appends),
     idleCpuPercent,
     idleBytes,
-    memoryMb: memory.now,
-    memoryPeakMb: memory.peak,
+    memoryColdMb: memoryCold.now,
+    memoryWarmMb: memoryWarm.now,
+    memoryPeakMb: memoryCold.peak,
   };
+}
+
+async function settled(pty) {
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  await quiet(pty);
+  return memoryOf(pty.process.pid);
 }
 
 /** In a list down and up again; in one long session always further up. */

@@ -8,9 +8,11 @@ if (major < NEEDS[0] || (major === NEEDS[0] && minor < NEEDS[1])) {
   );
   process.exitCode = 1;
 } else {
+  const [command, agent, action, ...rest] = process.argv.slice(2);
+  const isScreen = command === undefined || command.startsWith("-");
+  if (isScreen) (await import("./live/tight-malloc.ts")).withTightMalloc();
   const { enableCompileCache } = await import("node:module");
   enableCompileCache?.();
-  const [command, agent, action, ...rest] = process.argv.slice(2);
   if (command === "hook" && agent && action && !agent.startsWith("-") && rest.length === 0) {
     // An agent waits for its hook: nothing is loaded that the hook does not need.
     const { hook } = await import("./commands/hook.ts");

@@ -10,7 +10,7 @@ if (major < NEEDS[0] || (major === NEEDS[0] && minor < NEEDS[1])) {
 } else {
   const [command, agent, action, ...rest] = process.argv.slice(2);
   const isScreen = command === undefined || command.startsWith("-");
-  if (isScreen) (await import("./live/tight-malloc.ts")).withTightMalloc();
+  if (isScreen) (await import("./commands/tight-malloc.ts")).withTightMalloc();
   const { enableCompileCache } = await import("node:module");
   enableCompileCache?.();
   if (command === "hook" && agent && action && !agent.startsWith("-") && rest.length === 0) {

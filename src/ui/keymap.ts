@@ -77,7 +77,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     title: "page down",
     help: "half a page down",
     where: ["list"],
-    run: (s) => s.moveSelection(8),
+    run: (s) => s.pageSelection(0.5),
   },
   {
     id: "list.page-up",
@@ -85,7 +85,7 @@ export const KEYMAP: readonly KeyCommand[] = [
     title: "page up",
     help: "half a page up",
     where: ["list"],
-    run: (s) => s.moveSelection(-8),
+    run: (s) => s.pageSelection(-0.5),
   },
   {
     id: "read.down",

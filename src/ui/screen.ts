@@ -55,8 +55,12 @@ export class Screen {
   readonly ascii: boolean;
   readonly terminal: Terminal;
   readonly #rows: (state: ReturnType<Store["getState"]>) => ListRows;
-  /** Where the list's rows are on the screen, as last drawn: what a click hits. */
-  list: { width: number; keyAt(row: number): SessionKey | null } = { width: 0, keyAt: () => null };
+  /** The list as last drawn: how many sessions are in sight, and what a click hits. */
+  list: { width: number; inSight: number; keyAt(row: number): SessionKey | null } = {
+    width: 0,
+    inSight: 0,
+    keyAt: () => null,
+  };
   /** The sessions as they were when the person looked away. */
   #left: ReadonlyMap<SessionKey, Snapshot> | null = null;
   /** When the person last looked away, and back: ms since 1970. */
@@ -251,6 +255,12 @@ export class Screen {
     this.set({ filter: text });
     const { keys } = this.rows();
     if (this.view.selected === null || !keys.includes(this.view.selected)) this.select(keys[0] ?? null);
+  }
+
+  /** By a share of the sessions in sight. */
+  pageSelection(share: number): void {
+    const by = Math.max(1, Math.round(Math.abs(share) * this.list.inSight));
+    this.moveSelection(share < 0 ? -by : by);
   }
 
   moveSelection(by: number): void {

@@ -54,6 +54,23 @@ describe.each(SIZES)("a screen of $cols×$rows", ({ cols, rows }) => {
     expect(robot.screen().at(-1)).toMatch(/\? help/u);
   });
 
+  test("^d and ^u move by half of the sessions that are in sight", async () => {
+    const dir = temporaryDirectory();
+    for (let n = 10; n < 70; n += 1) writeSession(dir, `${n}aaaaaa`, finished(`session ${n}`, "Done."), n * 60);
+    const { robot, screen } = await screenOn(dir, { cols, rows });
+    await robot.see("session 10");
+    const selected = () => screen.rows().keys.indexOf(screen.view.selected ?? "statefile:");
+    await robot.press("g");
+    await until(() => selected() === 0);
+    const inSight = robot.screen().filter((line) => /session \d\d/u.test(line.slice(0, 40))).length;
+    expect(inSight).toBeGreaterThan(7);
+    const half = Math.round(inSight / 2);
+    await robot.press("ctrl+d");
+    await until(() => selected() === half);
+    await robot.press("ctrl+d", "ctrl+u", "ctrl+u");
+    await until(() => selected() === 0);
+  });
+
   test("says why a status is what it is, and what every key of the place does", async () => {
     const { robot, screen } = await screenOn(someSessions(), { cols, rows });
     await robot.press("g", "w");

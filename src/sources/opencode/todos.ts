@@ -13,6 +13,8 @@ export interface Todo {
 }
 
 const MOST_TODOS = 500;
+/** Characters of one that are kept. */
+const MOST_TEXT = 500;
 
 /** The `todo` table, which both generations of the database have. */
 export class TodoTable {
@@ -26,7 +28,7 @@ export class TodoTable {
 
   todos(session: string): Todo[] {
     if (!this.#there) return [];
-    const sql = `select substr(content, 1, 500) as content, status, priority from todo where session_id = ? order by position limit ${MOST_TODOS}`;
+    const sql = `select substr(content, 1, ${MOST_TEXT}) as content, status, priority from todo where session_id = ? order by position limit ${MOST_TODOS}`;
     return allRows(this.#database, sql, session).map((row) => ({
       text: textOf(row, "content") ?? "",
       status: textOf(row, "status") ?? "pending",
@@ -49,7 +51,7 @@ export function todosOf(value: unknown): Todo[] {
     const text = textField(fields, "content");
     if (text === null) return [];
     const status = textField(fields, "status") ?? "pending";
-    return [{ text: text.slice(0, 500), status, priority: textField(fields, "priority") ?? "" }];
+    return [{ text: text.slice(0, MOST_TEXT), status, priority: textField(fields, "priority") ?? "" }];
   });
 }
 

@@ -34,7 +34,8 @@ export function SessionList({ screen, width, height }: Props) {
   const visible = listWindow(rows, at, top.current, height);
   top.current = visible.top;
   const shown = rows.slice(visible.top, visible.end);
-  screen.list = { width, keyAt: (row) => keyAtRow(shown, row - HEADER_ROWS) };
+  const inSight = shown.filter((row) => row.type === "session").length;
+  screen.list = { width, inSight, keyAt: (row) => keyAtRow(shown, row - HEADER_ROWS) };
   const spins = !still && shown.some((row) => row.type === "session" && row.snapshot.status === "working");
   const frame = useSpinner(spins);
   return (

@@ -1,5 +1,6 @@
+import { messageBytes, messageCounts, rowTokens } from "./both-stores.ts";
 import { parsed, partOf } from "./part-fields.ts";
-import type { MessageRow, Part, SessionRow, SessionStore, StoredTokens } from "./rows.ts";
+import type { MessageRow, Part, SessionRow, SessionStore } from "./rows.ts";
 import { sessionRows } from "./session-rows.ts";
 import { allRows, columnsOf, countOf, firstRow, numberOf, type SqlRow, textOf } from "./sql.ts";
 import type { DatabaseSync } from "./sqlite.ts";
@@ -30,12 +31,7 @@ export class V1Store implements SessionStore {
   }
 
   mark(session: SessionRow): string {
-    this.#counts ??= new Map(
-      allRows(this.#database, "select session_id, count(*) as n from message group by session_id").map((row) => [
-        textOf(row, "session_id") ?? "",
-        countOf(row, "n"),
-      ]),
-    );
+    this.#counts ??= messageCounts(this.#database, "message");
     return String(this.#counts.get(session.id) ?? 0);
   }
 
@@ -60,8 +56,7 @@ export class V1Store implements SessionStore {
   }
 
   weight(session: SessionRow): number {
-    const sql = "select sum(octet_length(data)) as n from message where session_id = ?";
-    return countOf(firstRow(this.#database, sql, session.id) ?? {}, "n");
+    return messageBytes(this.#database, "message", session.id);
   }
 
   messages(session: SessionRow): { rows: MessageRow[]; bad: number } {
@@ -176,17 +171,5 @@ function messageOf(row: SqlRow): MessageRow | null {
     cost: numberOf(row, "cost"),
     error: errorName === null ? null : { name: errorName, message: textOf(row, "error_message") },
     summary: numberOf(row, "summary") === 1,
-  };
-}
-
-/** Tokens of a message row, whichever generation's query it came from. null: none were recorded. */
-export function rowTokens(row: SqlRow): StoredTokens | null {
-  if (textOf(row, "has_tokens") !== "object") return null;
-  return {
-    input: countOf(row, "input"),
-    output: countOf(row, "output"),
-    reasoning: countOf(row, "reasoning"),
-    cacheRead: countOf(row, "cache_read"),
-    cacheWrite: countOf(row, "cache_write"),
   };
 }

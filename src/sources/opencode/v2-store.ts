@@ -1,10 +1,10 @@
+import { messageBytes, messageCounts, rowTokens } from "./both-stores.ts";
 import { parsed, v2Parts } from "./part-fields.ts";
 import type { MessageRow, Part, SessionRow, SessionStore } from "./rows.ts";
 import { sessionRows } from "./session-rows.ts";
 import { allRows, columnsOf, countOf, firstRow, numberOf, textOf } from "./sql.ts";
 import type { DatabaseSync } from "./sqlite.ts";
 import { type Todo, TodoTable } from "./todos.ts";
-import { rowTokens } from "./v1-store.ts";
 
 /** Above this a row's content is not counted call by call. */
 const BIG_ROW = 4 * 1024 * 1024;
@@ -33,11 +33,7 @@ export class V2Store implements SessionStore {
   }
 
   mark(session: SessionRow): string {
-    this.#counts ??= new Map(
-      allRows(this.#database, "select session_id, count(*) as n from session_message group by session_id").map(
-        (row) => [textOf(row, "session_id") ?? "", countOf(row, "n")],
-      ),
-    );
+    this.#counts ??= messageCounts(this.#database, "session_message");
     return String(this.#counts.get(session.id) ?? 0);
   }
 
@@ -52,8 +48,7 @@ export class V2Store implements SessionStore {
   }
 
   weight(session: SessionRow): number {
-    const sql = "select sum(octet_length(data)) as n from session_message where session_id = ?";
-    return countOf(firstRow(this.#database, sql, session.id) ?? {}, "n");
+    return messageBytes(this.#database, "session_message", session.id);
   }
 
   messages(session: SessionRow): { rows: MessageRow[]; bad: number } {

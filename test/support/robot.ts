@@ -103,7 +103,7 @@ export class Robot {
   async press(...keys: string[]): Promise<void> {
     for (const key of keys) {
       this.#input.write(keyBytes(key));
-      if (key === "Escape") await new Promise((resolve) => setTimeout(resolve, ESCAPE_PAUSE + 5));
+      if (key === "Escape") await this.#escaped();
       await this.settle();
     }
   }
@@ -165,6 +165,14 @@ export class Robot {
   async unmount(): Promise<void> {
     this.#ink.unmount();
     await this.#output.drained();
+  }
+
+  /** Waits until Ink has taken a lone ESC for the Escape key; what is written before is taken for the rest of a sequence. */
+  async #escaped(): Promise<void> {
+    // Ink starts to wait when it reads the key. Only a longer wait that begins after that is sure to end after it.
+    do await new Promise((resolve) => setImmediate(resolve));
+    while (this.#input.readableLength > 0);
+    await new Promise((resolve) => setTimeout(resolve, ESCAPE_PAUSE + 5));
   }
 
   async #look(what: string, ok: () => boolean, mostMs: number): Promise<void> {

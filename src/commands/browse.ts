@@ -1,6 +1,14 @@
+import { isFirstStart } from "../memory/state-directory.ts";
+import { now } from "../probe/clock.ts";
+import { feed } from "../store/feed.ts";
+import { newStore, type Store } from "../store/store.ts";
 import { listed, openWorkplace, print, readEverything, type SharedOptions, type Workplace } from "./context.ts";
 import { list } from "./list.ts";
 import { sessionTable } from "./session-table.ts";
+
+/** How long the screen waits for a first reading to be under way, ms, and then for its first sessions. */
+const HAND_OVER_MS = 200;
+const FIRST_ROWS_MS = 200;
 
 export interface BrowseOptions extends SharedOptions {
   plain?: boolean;
@@ -16,8 +24,33 @@ export async function browse(options: BrowseOptions): Promise<number> {
 
 /** The screen over a workplace. Its code is only loaded when it is needed. */
 export async function openScreen(place: Workplace, greeting?: string): Promise<number> {
+  const store = newStore(now(place.env));
+  const sink = feed(store);
+  // Nothing is remembered that could be shown at once: reading comes first, and the screen is loaded while threads read.
+  const reading = isFirstStart(place.memory.directory) ? place.live.start(sink) : null;
+  if (reading !== null) await within(HAND_OVER_MS, place.live.handedOver(), reading);
   const { runScreen } = await withColours(place, () => import("../ui/run.tsx"));
-  return runScreen(place, greeting === undefined ? {} : { greeting });
+  if (reading !== null) await within(FIRST_ROWS_MS, firstSessions(store), reading);
+  return runScreen(place, { store, sink, reading, ...(greeting === undefined ? {} : { greeting }) });
+}
+
+/** Waits for the first of these that ends or fails, and not for long: whoever uses them hears of a failure. */
+async function within(mostMs: number, ...first: Promise<unknown>[]): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, mostMs);
+  await Promise.race([late.promise, ...first]).catch(() => undefined);
+  clearTimeout(timer);
+}
+
+function firstSessions(store: Store): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = store.subscribe(({ sessions }) => {
+      if (sessions.size === 0) return;
+      stop();
+      resolve();
+    });
+    if (store.getState().sessions.size > 0) resolve();
+  });
 }
 
 /**

@@ -1,8 +1,6 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import process from "node:process";
 import { isatty } from "node:tty";
-import { stateDirectory } from "../memory/state-directory.ts";
+import { isFirstStart, stateDirectory } from "../memory/state-directory.ts";
 
 /** Tells glibc's malloc to map large blocks on their own, and to give free ones back at once. */
 const TIGHT = { MALLOC_MMAP_THRESHOLD_: "65536", MALLOC_TRIM_THRESHOLD_: "65536" } as const;
@@ -24,7 +22,7 @@ export function withTightMalloc(): void {
   if (!isatty(1) || process.platform !== "linux" || typeof process.execve !== "function") return;
   // Somebody who set one of them knows better.
   if (Object.keys(env).some((name) => name.startsWith("MALLOC_") || name === "GLIBC_TUNABLES")) return;
-  if (existsSync(join(stateDirectory(env), "folds"))) return;
+  if (!isFirstStart(stateDirectory(env))) return;
   const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   process.execve(process.execPath, args, { ...env, ...TIGHT, [MARK]: "1" });
 }

@@ -1,5 +1,5 @@
 import stringWidth from "fast-string-width";
-import { z } from "zod";
+import * as z from "zod";
 import { usageSessions } from "../live/usage-sessions.ts";
 import type { SessionKey } from "../session/key.ts";
 import type { Usage } from "../session/snapshot.ts";

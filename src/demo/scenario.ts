@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Seconds between this beat and the one before it. */
 const after = z.number().min(0).default(0);

@@ -32,6 +32,7 @@ export class FoldPool {
   #dispatching = false;
   #linger: NodeJS.Timeout | null = null;
   #closed = false;
+  readonly #given = Promise.withResolvers<void>();
 
   constructor(size = Math.max(1, Math.min(2, availableParallelism()))) {
     this.#size = size;
@@ -52,6 +53,17 @@ export class FoldPool {
     this.#dispatching = true;
     // The worker ran the fold of this name and version, which is what makes its state an S.
     return promise as Promise<Advanced<S>>;
+  }
+
+  /** Resolves when a worker has got its first files. */
+  get handedOver(): Promise<void> {
+    return this.#given.promise;
+  }
+
+  /** Starts all workers ahead of their work. */
+  warm(): void {
+    while (this.#workers.length < this.#size) this.#hire();
+    this.#rest();
   }
 
   /** Lets go of workers that have nothing to do, without waiting whether more comes. */
@@ -75,6 +87,7 @@ export class FoldPool {
       const batch = this.#nextBatch();
       held.batches.push(batch);
       held.worker.postMessage(batch.map((one) => one.request));
+      this.#given.resolve();
     }
   }
 
@@ -99,6 +112,10 @@ export class FoldPool {
     if (idlest && (idlest.batches.length === 0 || this.#workers.length >= this.#size)) {
       return idlest.batches.length < AHEAD ? idlest : null;
     }
+    return this.#hire();
+  }
+
+  #hire(): Held {
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const worker = new Worker(new URL(`./fold-worker.${extension}`, import.meta.url));
     worker.unref();

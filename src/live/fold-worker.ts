@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { type Advanced, advanceFile, type FileFold, runNow } from "../files/fold.ts";
 import { type FoldedStamp, KeptFolded, stateBytes, storedInMemory } from "../files/kept-folded.ts";
-import { SOURCES } from "../sources/index.ts";
+import { FOLDS } from "../sources/folds.ts";
 
 /** What a worker is asked: bring this file up to date with this fold. */
 export interface FoldRequest {
@@ -17,9 +17,7 @@ export type FoldAnswer =
   | { failed: Advanced<unknown> & { ok: false } }
   | { error: string };
 
-const folds = new Map<string, FileFold<unknown>>(
-  SOURCES.flatMap((source) => source.folds.map((fold) => [`${fold.name}/${fold.version}`, fold] as const)),
-);
+const folds = new Map<string, FileFold<unknown>>(FOLDS.map((fold) => [`${fold.name}/${fold.version}`, fold]));
 
 parentPort?.on("message", (requests: FoldRequest[]) => {
   const answers = requests.map(answer);

@@ -3,6 +3,7 @@ import { type Advanced, advanceFile, type FileFold, type Folded, isUnchanged, ru
 import { type FoldBacking, type FoldedFiles, LocalFoldedFiles } from "../files/folded-files.ts";
 import { KeptFolded, stateBytes, storedInMemory } from "../files/kept-folded.ts";
 import { FoldIndex } from "../memory/fold-index.ts";
+import { isFirstStart } from "../memory/state-directory.ts";
 import { FoldPool } from "./fold-pool.ts";
 
 /** From this many unread bytes on a file is read in another thread; below, the way there costs more than the reading. */
@@ -37,6 +38,16 @@ export class IndexedFoldedFiles implements FoldedFiles {
       },
     };
     this.#files = new LocalFoldedFiles(backing);
+  }
+
+  /** Tells that everything will be read soon. With no index to begin from, that takes threads, and these take time to start. */
+  prepare(): void {
+    if (isFirstStart(this.#directory)) this.#pool.warm();
+  }
+
+  /** Resolves when the first files are in the hands of reading threads. */
+  handedOver(): Promise<void> {
+    return this.#pool.handedOver;
   }
 
   advance<S>(fold: FileFold<S>, path: string): Promise<Advanced<S>> {

@@ -32,6 +32,8 @@ const PROBE_MS = 3000;
 /** And when nothing was written for a while: a process that ends silently is noticed within this. */
 const QUIET_PROBE_MS = 10_000;
 const QUIET_AFTER_MS = 30_000;
+/** A first reading that takes longer than this is watched while it still goes on, ms. */
+const WATCH_WITHIN_MS = 5000;
 
 interface Running {
   source: Source;
@@ -87,6 +89,11 @@ export class Live {
     return running.reader;
   }
 
+  /** Resolves when other threads are reading, so that this one is free for a while; never, when there is too little to read. */
+  handedOver(): Promise<void> {
+    return this.#files.handedOver();
+  }
+
   get roots(): readonly Root[] {
     return this.#options.roots;
   }
@@ -120,19 +127,22 @@ export class Live {
   /** Reads everything and follows it until `close`. Resolves when everything was read once. */
   async start(sink: Sink): Promise<void> {
     this.#sink = sink;
-    // Watching begins before reading, so that no change falls between the two.
+    this.#files.prepare();
+    // It tells of all that changes from here on, however late it begins to look: reading comes first.
     this.#watcher = new Watcher({
       poll: this.#options.poll,
       onPaths: (paths) => this.#changed(paths),
       onTrouble: (trouble) => sink.trouble(trouble),
     });
-    this.#watcher.add(this.#running.flatMap((one) => one.reader.watched()));
     for (const one of this.#running) {
       one.reader.onLive?.((delta) => this.#commit(one, delta));
     }
+    const late = setTimeout(() => this.#watch(), WATCH_WITHIN_MS);
     await this.scan(sink);
+    clearTimeout(late);
+    if (this.#closed) return;
+    this.#watch();
     void this.#files.settle();
-    this.#watcher.add(this.#running.flatMap((one) => one.reader.watched()));
     void this.#watcher.ready().then(() => this.#lookForRemoved());
     this.#probeLater();
   }
@@ -151,6 +161,10 @@ export class Live {
     await this.#watcher?.close();
     await Promise.all(this.#running.map((one) => one.turn.then(() => one.reader.close())));
     await this.#files.close();
+  }
+
+  #watch(): void {
+    if (!this.#closed) this.#watcher?.add(this.#running.flatMap((one) => one.reader.watched()));
   }
 
   #needs(): Set<ProbeName> {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { configShape } from "./config.ts";
 
 /** The JSON schema of the config file, for editors: `assets/config.schema.json` and `forktail config --schema`. */

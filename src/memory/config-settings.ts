@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { findNodeAtLocation, type Node, parseTree } from "jsonc-parser";
-import { z } from "zod";
+import * as z from "zod";
 import { type Config, configShape } from "./config.ts";
 
 /** One value that counts, and who says so. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { findNodeAtLocation, getNodeValue, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { z } from "zod";
+import * as z from "zod";
 
 /** What `ui/theme.ts` offers; a test keeps the two equal. */
 export const THEMES = [

@@ -5,6 +5,7 @@ import { KeptFolded, type StoredState } from "../files/kept-folded.ts";
 import { CannotOpen } from "../files/open.ts";
 import { replaceFile } from "../files/publish.ts";
 import { IndexFile, indexPieces, type ToWrite } from "./index-file.ts";
+import { foldsDirectory } from "./state-directory.ts";
 
 /**
  * The states of folds on disk, one file a fold and version: a start reads only what changed since, and a state that nobody
@@ -30,7 +31,7 @@ export class FoldIndex {
 
   static open(directory: string, fold: FileFold<unknown>): FoldIndex {
     const name = `${fold.name.replace(/[^a-z0-9-]/gu, "-")}-${fold.version}.folds`;
-    return new FoldIndex(join(directory, "folds", name), fold);
+    return new FoldIndex(join(foldsDirectory(directory), name), fold);
   }
 
   /** The state last saved for a file, null when there is none or it is damaged. Still to be checked against the file. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { isAbsolute, join, normalize } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { CannotOpen, openRegular } from "../files/open.ts";
 import { parseKey, type SessionKey } from "../session/key.ts";
 

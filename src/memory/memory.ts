@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { runNow } from "../files/fold.ts";
 import { walkLines } from "../files/lines.ts";
 import { CannotOpen, openRegular } from "../files/open.ts";

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
@@ -6,6 +7,16 @@ export function stateDirectory(env: NodeJS.ProcessEnv): string {
   if (env.FORKTAIL_STATE_DIR) return env.FORKTAIL_STATE_DIR;
   const home = env.HOME || homedir();
   return join(env.XDG_STATE_HOME || join(home, ".local", "state"), "forktail");
+}
+
+/** Where, in our state directory, the index of what was read lies. */
+export function foldsDirectory(directory: string): string {
+  return join(directory, "folds");
+}
+
+/** Nothing was read yet with this state directory: a start reads everything. */
+export function isFirstStart(directory: string): boolean {
+  return !existsSync(foldsDirectory(directory));
 }
 
 /** Where the config file lies: `FORKTAIL_CONFIG`, else `$XDG_CONFIG_HOME/forktail/config.json`, else under `~/.config`. */

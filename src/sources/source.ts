@@ -1,4 +1,3 @@
-import type { FileFold } from "../files/fold.ts";
 import type { FoldedFiles } from "../files/folded-files.ts";
 import type { Evidence, ProbeName } from "../probe/evidence.ts";
 import type { Document } from "../session/document.ts";
@@ -11,7 +10,8 @@ import type { ModelRequest } from "../usage/request.ts";
 
 /**
  * The contract every tool fulfils (design §2). Adding a tool is one folder with a `source.ts` that exports one of
- * these, and one line in `sources/index.ts`. Nothing outside the folder may know the format.
+ * these, one line in `sources/index.ts`, and one in `sources/folds.ts` for each of its folds. Nothing outside the folder may
+ * know the format.
  */
 export interface Source {
   /** The first part of every key: `statefile`, `codebot`, … */
@@ -20,8 +20,6 @@ export interface Source {
   title: string;
   /** What its statuses need to see of the machine. */
   probes: readonly ProbeName[];
-  /** Its folds, so that workers and the index know them by name. */
-  folds: readonly FileFold<unknown>[];
   /** Where to look without flags, honouring the tool's own variables. Absolute paths; they may not exist. */
   defaultRoots(env: NodeJS.ProcessEnv): string[];
   /** A reader over all roots of this source at once, because copies and twins lie across roots. */

@@ -9,14 +9,21 @@ const GATHER_MS = 100;
 /** And while everything is read for the first time: each commit copies all that is known, and draws. */
 const SCAN_GATHER_MS = 300;
 
+export interface Feed extends Sink {
+  /** Puts what is gathered into the store now. */
+  flush(): void;
+  /** Shows sessions as an earlier start left them, until they are read. */
+  remember(snapshots: readonly Snapshot[]): void;
+}
+
 /** A sink that fills the store: a burst of changes becomes one commit, and an unchanged session keeps its object. */
-export function feed(store: Store): Sink & { flush(): void; remember(snapshots: readonly Snapshot[]): void } {
+export function feed(store: Store): Feed {
   const changed = new Map<SessionKey, Snapshot | null>();
   const problems = new Map<string, readonly Problem[]>();
   /** Shown from an earlier start, and not read again yet. */
   const remembered = new Set<SessionKey>();
   let timer: NodeJS.Timeout | null = null;
-  let last = 0;
+  let last = Number.NEGATIVE_INFINITY;
 
   const flush = (): void => {
     if (timer) clearTimeout(timer);

@@ -8,8 +8,8 @@ import { SnapshotCache } from "../memory/snapshot-cache.ts";
 import { now } from "../probe/clock.ts";
 import type { ResumeCommand } from "../session/snapshot.ts";
 import { cleanLine } from "../session/untrusted.ts";
-import { feed } from "../store/feed.ts";
-import { newStore } from "../store/store.ts";
+import type { Feed } from "../store/feed.ts";
+import type { Store } from "../store/store.ts";
 import { GROUPS, SORTS } from "../store/view.ts";
 import { App } from "./app.tsx";
 import { Attendance } from "./attendance.ts";
@@ -27,6 +27,10 @@ const LINGER_MS = 500;
 const SHRINK_AFTER_MS = 3000;
 
 export interface RunOptions {
+  store: Store;
+  sink: Feed;
+  /** The first reading, when it has begun already. */
+  reading: Promise<void> | null;
   stdin?: NodeJS.ReadStream;
   stdout?: NodeJS.WriteStream;
   /** Said at once, when the screen opens. */
@@ -37,10 +41,10 @@ export interface RunOptions {
  * Opens the screen and runs it until the person leaves. Returns the exit code. The terminal is restored in every way out but
  * SIGKILL: quitting, signals, a crash; what ended it is then said in one line.
  */
-export async function runScreen(place: Workplace, options: RunOptions = {}): Promise<number> {
+export async function runScreen(place: Workplace, options: RunOptions): Promise<number> {
   const { env, config, memory, live } = place;
   const stdout = options.stdout ?? process.stdout;
-  const store = newStore(now(env));
+  const { store, sink } = options;
   const saved = memory.get("view", "list");
   const sort = SORTS.find((one) => one === saved?.sort) ?? "updated";
   const group = GROUPS.find((one) => one === saved?.group) ?? "none";
@@ -91,10 +95,9 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
     },
   };
   const screen = new Screen(store, place, config, terminal, ascii);
-  // The first frame shows the sessions of the last time.
-  const sink = feed(store);
   const cache = new SnapshotCache(memory.directory);
-  sink.remember(cache.load(new Set(place.roots.map((root) => root.path))));
+  // The first frame shows the sessions of the last time, unless reading was so quick that it has some.
+  if (options.reading === null) sink.remember(cache.load(new Set(place.roots.map((root) => root.path))));
   // Keys typed while the program started must not be echoed into the first frame, and Ink draws from the column it finds.
   if (stdin.isTTY) stdin.setRawMode(true);
   stdout.write("\r");
@@ -123,8 +126,7 @@ export async function runScreen(place: Workplace, options: RunOptions = {}): Pro
   const minute = setInterval(() => store.setState({ clock: now(env) }), MINUTE);
   minute.unref();
   await memory.compact();
-  live
-    .start(sink)
+  (options.reading ?? live.start(sink))
     .then(() => setTimeout(shrinkHeap, SHRINK_AFTER_MS).unref())
     .catch((error: unknown) => screen.say(error instanceof Error ? error.message : String(error), "bad"));
 

@@ -9,7 +9,6 @@ const source = (name: string, ...places: string[]): Source => ({
   name,
   title: name,
   probes: [],
-  folds: [],
   defaultRoots: () => places,
   open: () => {
     throw new Error("not opened here");

@@ -94,8 +94,7 @@ export class ClaudeReader implements SourceReader {
   }
 
   async *scan(evidence: Evidence): AsyncIterable<Delta> {
-    const [prices, ...located] = await Promise.all([loadPrices(), ...this.#roots.map((root) => locate(root))]);
-    this.#prices = prices;
+    const located = await Promise.all(this.#roots.map((root) => locate(root)));
     this.#listing = located.flatMap((one) => one.problems);
     const found = located.flatMap((one) => one.found);
     const there = new Set(found.map((one) => one.path));
@@ -121,6 +120,7 @@ export class ClaudeReader implements SourceReader {
       whole: (one) => this.#read(one.path),
     });
     for await (const ids of reading) {
+      this.#prices ??= await loadPrices();
       for (const id of ids) dirty.add(id);
       yield this.#delta(dirty, evidence);
       dirty.clear();
@@ -134,6 +134,7 @@ export class ClaudeReader implements SourceReader {
   }
 
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
+    this.#prices ??= await loadPrices();
     const dirty = this.#keptOtherwise();
     for (const path of new Set(paths)) for (const id of await this.#read(path)) dirty.add(id);
     return { ...this.#delta(dirty, evidence), problems: this.#newProblems() };

@@ -1,5 +1,4 @@
 import type { Source } from "../source.ts";
-import { claudeFold } from "./fold.ts";
 import { ClaudeReader } from "./reader.ts";
 import { claudeRoots } from "./roots.ts";
 
@@ -8,7 +7,6 @@ export const claudeSource: Source = {
   name: "claude",
   title: "Claude Code",
   probes: ["processes", "tmux"],
-  folds: [claudeFold],
   defaultRoots: claudeRoots,
   open: (roots, services) => new ClaudeReader(roots, services),
 };

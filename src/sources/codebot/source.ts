@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Source } from "../source.ts";
-import { codebotFold } from "./fold.ts";
 import { CodebotReader } from "./reader.ts";
 
 /** codebot's sessions under `~/.codebot` (codebot.md §1). The tool has no variable of its own for that place. */
@@ -8,7 +7,6 @@ export const codebotSource: Source = {
   name: "codebot",
   title: "codebot",
   probes: ["tmux", "processes"],
-  folds: [codebotFold],
   defaultRoots: (env) => (env.HOME ? [join(env.HOME, ".codebot")] : []),
   open: (roots, services) => new CodebotReader(roots, services),
 };

@@ -88,8 +88,7 @@ export class CodexReader implements SourceReader {
   }
 
   async *scan(evidence: Evidence): AsyncIterable<Delta> {
-    const [prices, ...located] = await Promise.all([loadPrices(), ...this.#roots.map((root) => locate(root))]);
-    this.#prices = prices;
+    const located = await Promise.all(this.#roots.map((root) => locate(root)));
     this.#listing = located.flatMap((one) => one.problems);
     const found = located.flatMap((one) => one.found);
     const there = new Set(found.map((one) => one.path));
@@ -111,6 +110,7 @@ export class CodexReader implements SourceReader {
       },
     );
     for await (const threads of reading) {
+      this.#prices ??= await loadPrices();
       add(threads);
       yield this.#delta(dirty, evidence);
       dirty.clear();
@@ -124,6 +124,7 @@ export class CodexReader implements SourceReader {
   }
 
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
+    this.#prices ??= await loadPrices();
     const dirty = new Set<string>();
     for (const path of new Set(paths)) for (const thread of await this.#read(path)) dirty.add(thread);
     return { ...this.#delta(dirty, evidence), problems: this.#newProblems() };

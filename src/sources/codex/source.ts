@@ -1,6 +1,4 @@
 import type { Source } from "../source.ts";
-import { codexFold, codexZstFold } from "./fold.ts";
-import { namesFold } from "./names.ts";
 import { CodexReader } from "./reader.ts";
 import { codexRoots } from "./roots.ts";
 
@@ -9,7 +7,6 @@ export const codexSource: Source = {
   name: "codex",
   title: "Codex",
   probes: ["processes", "locks", "tmux"],
-  folds: [codexFold, codexZstFold, namesFold],
   defaultRoots: codexRoots,
   open: (roots, services) => new CodexReader(roots, services),
 };

@@ -68,8 +68,7 @@ export class GeminiReader implements SourceReader {
   }
 
   async *scan(evidence: Evidence): AsyncIterable<Delta> {
-    const [prices, ...located] = await Promise.all([loadPrices(), ...this.#roots.map((root) => locate(root))]);
-    this.#prices = prices;
+    const located = await Promise.all(this.#roots.map((root) => locate(root)));
     this.#listing = located.flatMap((one) => one.problems);
     for (const projects of this.#projects.values()) projects.refresh();
     const all = located.flatMap((one) => one.found);
@@ -82,6 +81,7 @@ export class GeminiReader implements SourceReader {
       if (!there.has(path)) for (const id of await this.#read(path)) dirty.add(id);
     }
     for await (const ids of readBatches(found, (one) => this.#read(one.path))) {
+      this.#prices ??= await loadPrices();
       for (const id of ids) dirty.add(id);
       yield this.#delta(dirty, evidence);
       dirty.clear();
@@ -90,6 +90,7 @@ export class GeminiReader implements SourceReader {
   }
 
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
+    this.#prices ??= await loadPrices();
     const dirty = new Set<string>();
     let renamed = false;
     for (const path of new Set(paths)) {

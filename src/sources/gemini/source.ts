@@ -1,5 +1,4 @@
 import type { Source } from "../source.ts";
-import { geminiFold, geminiObjectFold } from "./fold.ts";
 import { geminiRoots } from "./places.ts";
 import { GeminiReader } from "./reader.ts";
 
@@ -8,7 +7,6 @@ export const geminiSource: Source = {
   name: "gemini",
   title: "Gemini CLI",
   probes: ["processes", "tmux"],
-  folds: [geminiFold, geminiObjectFold],
   defaultRoots: geminiRoots,
   open: (roots, services) => new GeminiReader(roots, services),
 };

@@ -24,14 +24,12 @@ import { defaultDirectory } from "./place.ts";
 import { requestsOf, turnsOf } from "./requests.ts";
 import { type HeldRow, HerrscherRoot } from "./root.ts";
 import { HerrscherTranscript } from "./timeline.ts";
-import { transcriptFold } from "./transcript-fold.ts";
 
 /** The daemon herrscher: sessions, transcripts, budgets and delegations, live where it runs (herrscher.md). */
 export const herrscherSource: Source = {
   name: "herrscher",
   title: "herrscher",
   probes: ["locks", "processes", "tmux"],
-  folds: [transcriptFold],
   defaultRoots: (env) => {
     const dir = defaultDirectory(env);
     return dir !== null && isAbsolute(dir) ? [dir] : [];

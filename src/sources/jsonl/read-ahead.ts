@@ -1,5 +1,7 @@
 const FIRST = 12;
 const MOST = 256;
+/** Batches that are begun together: enough to read while what shows them is loaded. */
+const AT_FIRST = 3;
 
 /**
  * Items in batches, small ones first so that a screen fills at once, then larger: what every batch costs beside its
@@ -15,7 +17,7 @@ export function growingBatches<T>(items: readonly T[]): T[][] {
   return batches;
 }
 
-/** Results in order, the first one alone; the next ones are being read while one is used, so that no thread ever waits. */
+/** Results in order, the first ones almost alone; the next are being read while one is used, so that no thread ever waits. */
 export async function* readAhead<T, R>(
   items: readonly T[],
   read: (item: T) => Promise<R>,
@@ -33,7 +35,7 @@ export async function* readAhead<T, R>(
       reading.push(result);
     }
   };
-  fill(1);
+  fill(Math.min(AT_FIRST, depth));
   for (let next = reading.shift(); next !== undefined; next = reading.shift()) {
     const result: R = await next;
     fill(depth);

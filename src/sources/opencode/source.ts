@@ -8,7 +8,6 @@ export const opencodeSource: Source = {
   title: "OpenCode",
   probes: ["processes", "tmux"],
   // Its rows are written in place: what was read of them is no fold over bytes.
-  folds: [],
   defaultRoots: opencodeRoots,
   open: (roots, services) => new OpencodeReader(roots, services),
 };

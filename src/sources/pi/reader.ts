@@ -65,8 +65,7 @@ export class PiReader implements SourceReader {
   }
 
   async *scan(evidence: Evidence): AsyncIterable<Delta> {
-    const [prices, ...located] = await Promise.all([loadPrices(), ...this.#roots.map((root) => locate(root))]);
-    this.#prices = prices;
+    const located = await Promise.all(this.#roots.map((root) => locate(root)));
     this.#listing = located.flatMap((one) => one.problems);
     const found = located.flatMap((one) => one.found).sort((a, b) => b.mtimeMs - a.mtimeMs);
     const there = new Set(found.map((one) => one.path));
@@ -75,6 +74,7 @@ export class PiReader implements SourceReader {
       if (!there.has(path)) for (const id of await this.#read(path)) dirty.add(id);
     }
     for await (const ids of readBatches(found, (one) => this.#read(one.path))) {
+      this.#prices ??= await loadPrices();
       for (const id of ids) dirty.add(id);
       yield this.#delta(dirty, evidence);
       dirty.clear();
@@ -83,6 +83,7 @@ export class PiReader implements SourceReader {
   }
 
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
+    this.#prices ??= await loadPrices();
     const dirty = new Set<string>();
     for (const path of new Set(paths)) for (const id of await this.#read(path)) dirty.add(id);
     return this.#delta(dirty, evidence);

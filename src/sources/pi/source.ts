@@ -1,5 +1,4 @@
 import type { Source } from "../source.ts";
-import { piFold } from "./fold.ts";
 import { piRoots } from "./locate.ts";
 import { PiReader } from "./reader.ts";
 
@@ -8,7 +7,6 @@ export const piSource: Source = {
   name: "pi",
   title: "pi",
   probes: ["processes", "tmux"],
-  folds: [piFold],
   defaultRoots: piRoots,
   open: (roots, services) => new PiReader(roots, services),
 };

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { CannotOpen } from "../../files/open.ts";
 import { readSmallFile, TooLarge } from "./read-small.ts";
 

@@ -35,7 +35,6 @@ export const questmasterSource: Source = {
   name: NAME,
   title: "questmaster",
   probes: ["tmux", "processes"],
-  folds: [eventLogFold],
   defaultRoots: (env) => [stateRoot(env), hookRoot(env)].filter((path) => path !== ""),
   open: (roots, services) => new QuestmasterReader(roots, services),
 };

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** One worker the session may use, and the drives it has. */
 export interface Worker {

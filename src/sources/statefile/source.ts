@@ -29,7 +29,6 @@ export const statefileSource: Source = {
   name: NAME,
   title: "Mainplane",
   probes: [],
-  folds: [statefileFold],
   defaultRoots: () =>
     ["/var/lib/mainplane-server", "/Library/Application Support/mainplane-server"].flatMap((server) => {
       const dirs = [join(server, "admin"), join(server, "sessions")].filter((dir) => existsSync(dir));

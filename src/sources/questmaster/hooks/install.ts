@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, realpathSync, statSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { CannotOpen } from "../../../files/open.ts";
 import { replaceFile } from "../../../files/publish.ts";
 import { stateDirectory } from "../../../memory/state-directory.ts";

@@ -65,12 +65,17 @@ function descends(name: string, depth: number): boolean {
 
 /** Sessions by the time of their newest file, each with the files of its sub-agents. */
 export function newestFirst(found: readonly Found<Place>[]): Found<Place>[][] {
-  const groups = new Map<string, Found<Place>[]>();
+  const groups = new Map<string, { newest: number; files: Found<Place>[] }>();
   for (const one of found) {
-    const { place } = one;
+    const { place, mtimeMs } = one;
     const id = place.kind === "session" ? place.id : place.kind === "agent" ? (place.session ?? one.path) : null;
-    if (id !== null) groups.set(id, [...(groups.get(id) ?? []), one]);
+    if (id === null) continue;
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, { newest: mtimeMs, files: [one] });
+    else {
+      group.newest = Math.max(group.newest, mtimeMs);
+      group.files.push(one);
+    }
   }
-  const newest = (group: readonly Found<Place>[]): number => Math.max(...group.map((one) => one.mtimeMs));
-  return [...groups.values()].sort((a, b) => newest(b) - newest(a));
+  return [...groups.values()].sort((a, b) => b.newest - a.newest).map((group) => group.files);
 }

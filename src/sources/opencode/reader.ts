@@ -71,14 +71,17 @@ export class OpencodeReader implements SourceReader {
   }
 
   async *scan(evidence: Evidence): AsyncIterable<Delta> {
-    this.#prices = await loadPrices();
     for (const store of this.#stores) {
-      for await (const ids of store.scan()) yield this.#delta(ids, evidence);
+      for await (const ids of store.scan()) {
+        this.#prices ??= await loadPrices();
+        yield this.#delta(ids, evidence);
+      }
     }
     yield { ...this.#delta(new Set(), evidence), problems: this.#problems.all };
   }
 
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
+    this.#prices ??= await loadPrices();
     const changed = new Set<string>();
     for (const store of this.#stores) {
       const places = new Set<string>();

@@ -1,6 +1,6 @@
 import { isFirstStart } from "../memory/state-directory.ts";
 import { now } from "../probe/clock.ts";
-import { feed } from "../store/feed.ts";
+import { type Feed, feed } from "../store/feed.ts";
 import { newStore, type Store } from "../store/store.ts";
 import { listed, openWorkplace, print, readEverything, type SharedOptions, type Workplace } from "./context.ts";
 import { list } from "./list.ts";
@@ -9,6 +9,15 @@ import { sessionTable } from "./session-table.ts";
 /** How long the screen waits for a first reading to be under way, ms, and then for its first sessions. */
 const HAND_OVER_MS = 200;
 const FIRST_ROWS_MS = 200;
+
+/** A reading that has begun before the screen is there. */
+export interface ReadingAhead {
+  done: Promise<void>;
+  /** Waits a little for the first sessions. */
+  firstSessions(): Promise<void>;
+  /** The screen is drawn. */
+  goOn(): void;
+}
 
 export interface BrowseOptions extends SharedOptions {
   plain?: boolean;
@@ -26,12 +35,25 @@ export async function browse(options: BrowseOptions): Promise<number> {
 export async function openScreen(place: Workplace, greeting?: string): Promise<number> {
   const store = newStore(now(place.env));
   const sink = feed(store);
-  // Nothing is remembered that could be shown at once: reading comes first, and the screen is loaded while threads read.
-  const reading = isFirstStart(place.memory.directory) ? place.live.start(sink) : null;
-  if (reading !== null) await within(HAND_OVER_MS, place.live.handedOver(), reading);
+  const reading = isFirstStart(place.memory.directory) ? await readAhead(place, store, sink) : null;
   const { runScreen } = await withColours(place, () => import("../ui/run.tsx"));
-  if (reading !== null) await within(FIRST_ROWS_MS, firstSessions(store), reading);
+  await reading?.firstSessions();
   return runScreen(place, { store, sink, reading, ...(greeting === undefined ? {} : { greeting }) });
+}
+
+/**
+ * A first start has nothing remembered that it could show at once. So reading comes first, and goes on in its threads while the
+ * screen is loaded; what they find meanwhile waits, but for the first sessions: it would take this thread from the screen.
+ */
+async function readAhead(place: Workplace, store: Store, sink: Feed): Promise<ReadingAhead> {
+  const drawn = Promise.withResolvers<void>();
+  const done = place.live.start({ ...sink, ready: () => drawn.promise });
+  await within(HAND_OVER_MS, place.live.handedOver(), done);
+  return {
+    done,
+    firstSessions: () => within(FIRST_ROWS_MS, firstSessions(store), done),
+    goOn: drawn.resolve,
+  };
 }
 
 /** Waits for the first of these that ends or fails, and not for long: whoever uses them hears of a failure. */

@@ -25,6 +25,8 @@ export interface Sink {
   trouble(trouble: WatchTrouble): void;
   /** All sources were read once. */
   scanned(): void;
+  /** Resolves when more of a scan may come; without it, at once. */
+  ready?(): Promise<void>;
 }
 
 /** How often what runs on the machine is looked at, ms, while sessions change; only for sources that have any. */
@@ -176,7 +178,10 @@ export class Live {
   }
 
   async #scan(one: Running): Promise<void> {
-    for await (const delta of one.reader.scan(this.#seenNow())) this.#commit(one, delta);
+    for await (const delta of one.reader.scan(this.#seenNow())) {
+      this.#commit(one, delta);
+      await this.#sink?.ready?.();
+    }
   }
 
   #changed(paths: string[]): void {

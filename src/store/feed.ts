@@ -7,7 +7,7 @@ import type { Store } from "./store.ts";
 /** At most this often does a change reach the screen, ms: the first at once, the rest gathered. */
 const GATHER_MS = 100;
 /** And while everything is read for the first time: each commit copies all that is known, and draws. */
-const SCAN_GATHER_MS = 300;
+const SCAN_GATHER_MS = 500;
 
 export interface Feed extends Sink {
   /** Puts what is gathered into the store now. */
@@ -28,7 +28,8 @@ export function feed(store: Store): Feed {
   const flush = (): void => {
     if (timer) clearTimeout(timer);
     timer = null;
-    last = performance.now();
+    // Problems alone keep no session waiting: the first ones are shown at once.
+    if (changed.size > 0) last = performance.now();
     if (changed.size === 0 && problems.size === 0) return;
     store.setState((state) => {
       const sessions = changed.size > 0 ? new Map(state.sessions) : state.sessions;

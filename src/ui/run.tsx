@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { setImmediate } from "node:timers/promises";
 import { render, useApp } from "ink";
 import { useEffect } from "react";
+import type { ReadingAhead } from "../commands/browse.ts";
 import type { Workplace } from "../commands/context.ts";
 import { shrinkHeap } from "../live/shrink-heap.ts";
 import { SnapshotCache } from "../memory/snapshot-cache.ts";
@@ -30,7 +31,7 @@ export interface RunOptions {
   store: Store;
   sink: Feed;
   /** The first reading, when it has begun already. */
-  reading: Promise<void> | null;
+  reading: ReadingAhead | null;
   stdin?: NodeJS.ReadStream;
   stdout?: NodeJS.WriteStream;
   /** Said at once, when the screen opens. */
@@ -126,7 +127,8 @@ export async function runScreen(place: Workplace, options: RunOptions): Promise<
   const minute = setInterval(() => store.setState({ clock: now(env) }), MINUTE);
   minute.unref();
   await memory.compact();
-  (options.reading ?? live.start(sink))
+  options.reading?.goOn();
+  (options.reading?.done ?? live.start(sink))
     .then(() => setTimeout(shrinkHeap, SHRINK_AFTER_MS).unref())
     .catch((error: unknown) => screen.say(error instanceof Error ? error.message : String(error), "bad"));
 

@@ -95,6 +95,8 @@ export class Screen {
       if (state.sessions !== before.sessions) this.#sessionsChanged();
       if (state.view.open !== before.view.open) this.#openChanged();
     });
+    // Some may have been read already.
+    if (store.getState().sessions.size > 0) this.#sessionsChanged();
   }
 
   // --- reading the state --------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { THEMES } from "../src/memory/config.ts";
+import { FOLDS } from "../src/sources/folds.ts";
 import { SOURCES } from "../src/sources/index.ts";
 import { KEYMAP, keymapOf } from "../src/ui/keymap.ts";
 import { THEME_NAMES } from "../src/ui/theme.ts";
@@ -177,6 +178,15 @@ describe("one table of each thing", () => {
     expect(keymap.find((command) => command.id === "session.fork")?.keys).toEqual(["B"]);
     expect(keymap).toHaveLength(KEYMAP.length);
     expect(problems).toEqual(["config: keys: there is no action session.fly"]);
+  });
+
+  test("every fold stands in the table by which reading threads find it", () => {
+    const declared = FILES.filter((path) => path.startsWith("sources/")).flatMap((path) =>
+      [...readFileSync(join(SRC, path), "utf8").matchAll(/export const (\w+): FileFold</gu)].map(([, name]) => name),
+    );
+    const table = readFileSync(join(SRC, "sources/folds.ts"), "utf8").split("FOLDS")[1] ?? "";
+    expect([...table.matchAll(/^ {2}(\w+),$/gmu)].map(([, name]) => name).sort()).toEqual(declared.sort());
+    expect(new Set(FOLDS.map((fold) => fold.name)).size).toBe(FOLDS.length);
   });
 
   test("sources have unique names, each of which can be the first part of a key", () => {

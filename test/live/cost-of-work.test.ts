@@ -5,6 +5,7 @@ import { makeAgentsCorpus } from "../../scripts/agents-corpus.mjs";
 import { fileWork } from "../../src/files/open.ts";
 import { temporaryDirectory } from "../support/temp.ts";
 import { treeHash } from "../support/tree-hash.ts";
+import { until } from "../support/until.ts";
 import { Followed, following } from "./live.ts";
 
 const NOW = new Date("2026-11-20T12:00:00.000Z");
@@ -39,6 +40,22 @@ function reply(n: number): string {
   const time = new Date(NOW.getTime() + n).toISOString();
   return `${JSON.stringify({ type: "assistant", uuid: `00000000-0000-4000-8000-00000000000${n}`, parentUuid: null, timestamp: time, message: { ...message, usage } })}\n`;
 }
+
+test("a first start hands files to reading threads, and tells nothing more until its screen is ready", async () => {
+  const { root } = corpus("claude", 400, 4_000_000);
+  const at = new Followed([root], { source: "claude" });
+  const drawn = Promise.withResolvers<void>();
+  const started = at.live.start({ ...at.sink, ready: () => drawn.promise });
+  await at.live.handedOver();
+  await until(() => at.sessions.size > 0);
+  const first = at.sessions.size;
+  expect(first).toBeLessThan(100);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(at.sessions.size).toBe(first);
+  drawn.resolve();
+  await started;
+  expect(at.sessions.size).toBe(400);
+});
 
 describe.each(["claude", "codex"] as const)("a second start of %s", (source) => {
   test("opens no file that did not change, and writes nothing", async () => {

@@ -59,6 +59,26 @@ describe("following sessions", () => {
     );
   });
 
+  test("nothing is watched before the first reading is over, and what happened meanwhile is told then", async () => {
+    const dir = temporaryDirectory();
+    const grows = writeSession(dir, "aaaaaaaa", finished("one"), 60);
+    const goes = writeSession(dir, "bbbbbbbb", finished("two"), 60);
+    const at = new Followed([dir]);
+    const drawn = Promise.withResolvers<void>();
+    const started = at.live.start({ ...at.sink, ready: () => drawn.promise });
+    await until(() => at.sessions.size === 2);
+    expect(at.live.facts()).toMatchObject({ mode: "watching", directories: 0 });
+    appendFileSync(grows, records(turn(6, "more", "ok"), 6));
+    rmSync(goes);
+    writeSession(dir, "cccccccc", finished("three"));
+    drawn.resolve();
+    await started;
+    await at.until(A, (one) => one?.messages === 2);
+    await at.until(B, (one) => one === undefined);
+    await at.until("statefile:cccccccc", (one) => one?.title === "three");
+    expect(at.live.facts()?.directories).toBeGreaterThan(0);
+  });
+
   test("what is appended right after the first reading is not missed", async () => {
     const dir = temporaryDirectory();
     const path = writeSession(dir, "aaaaaaaa", finished("one"));

@@ -42,13 +42,20 @@ test("while everything is read for the first time, less often; the end of it at 
   const { store, sink, commits } = started();
   sink.commit("statefile", { ...NO_CHANGE, changed: [sessionOf("a")] });
   sink.commit("statefile", { ...NO_CHANGE, changed: [sessionOf("b")] });
-  vi.advanceTimersByTime(150);
+  vi.advanceTimersByTime(400);
   expect(commits()).toBe(1);
-  vi.advanceTimersByTime(200);
+  vi.advanceTimersByTime(150);
   expect(commits()).toBe(2);
   sink.commit("statefile", { ...NO_CHANGE, changed: [sessionOf("c")] });
   sink.scanned();
   expect(store.getState().sessions.size).toBe(3);
+});
+
+test("what a source says of its problems keeps no session waiting", () => {
+  const { store, sink } = started();
+  sink.commit("codex", { ...NO_CHANGE, problems: [] });
+  sink.commit("statefile", { ...NO_CHANGE, changed: [sessionOf("a")] });
+  expect(store.getState().sessions.size).toBe(1);
 });
 
 test("one session's change leaves every other session's object as it is", () => {

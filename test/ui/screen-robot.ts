@@ -27,6 +27,8 @@ export interface ScreenOptions {
   config?: Config;
   /** Directories of more sources than the one of `screenOn`. */
   roots?: readonly { source: string; path: string }[];
+  /** Reads everything before there is a screen, as a first start may. */
+  readFirst?: boolean;
   /** With title, notices and counts, as in the program. */
   attended?: boolean;
   /** Variables that say what colours there are; without them, all. */
@@ -71,6 +73,7 @@ export async function screenOver(options: ScreenOptions): Promise<AtScreen> {
       asked.stops += 1;
     },
   };
+  if (options.readFirst) await place.live.start(feed(store));
   const screen = new Screen(store, place, place.config, terminal, place.config.ascii ?? ascii);
   const { keymap } = keymapOf(place.config.keys);
   const look = {
@@ -88,7 +91,7 @@ export async function screenOver(options: ScreenOptions): Promise<AtScreen> {
     await attendance?.close();
     await place.live.close();
   });
-  await place.live.start(feed(store));
+  if (!options.readFirst) await place.live.start(feed(store));
   await robot.seeNo("Reading the sessions");
   await robot.settle();
   return { robot, screen, store, place, asked };

@@ -54,6 +54,13 @@ describe.each(SIZES)("a screen of $cols×$rows", ({ cols, rows }) => {
     expect(robot.screen().at(-1)).toMatch(/\? help/u);
   });
 
+  test("that opens on sessions which were read before it selects the first one", async () => {
+    const { robot, screen } = await screenOn(someSessions(), { cols, rows, readFirst: true });
+    await robot.press("Enter");
+    expect(screen.session()?.id).toBe("aaaaaaaa");
+    await robot.see("answer 30");
+  });
+
   test("^d and ^u move by half of the sessions that are in sight", async () => {
     const dir = temporaryDirectory();
     for (let n = 10; n < 70; n += 1) writeSession(dir, `${n}aaaaaa`, finished(`session ${n}`, "Done."), n * 60);

@@ -44,33 +44,54 @@ function standsFor({ prices }: PriceCalculation["model"]): number {
     : SLICE_MS;
 }
 
+/** What is known of one model. */
+interface Priced {
+  /** How long its prices stand, ms. */
+  standsMs: number;
+  /** By the number of the stretch of that length. null: nobody knows the model. */
+  rates: Map<number, Rates | null>;
+}
+
+/** So many models, and stretches of one, are remembered. */
+const MOST_KNOWN = 10_000;
+
 function priceBook(calcPrice: CalcPrice): PriceBook {
-  const rates = new Map<string, Rates | null>();
-  const stands = new Map<string, number>();
+  const models = new Map<string, Map<string, Priced>>();
+  let size = 0;
   const windows = new Map<string, number | null>();
   const look = (provider: string | null, model: string, usage: Record<string, number>, at: Date | null) =>
     lookUp(calcPrice, provider, model, usage, at);
+  const pricedOf = (provider: string, model: string): Priced => {
+    const known = models.get(provider)?.get(model);
+    if (known !== undefined) return known;
+    if (size >= MOST_KNOWN) {
+      models.clear();
+      size = 0;
+    }
+    size += 1;
+    const fresh: Priced = { standsMs: SLICE_MS, rates: new Map() };
+    const ofProvider = models.get(provider);
+    if (ofProvider === undefined) models.set(provider, new Map([[model, fresh]]));
+    else ofProvider.set(model, fresh);
+    return fresh;
+  };
   return {
     price(request) {
       if (request.cost !== null) return request.cost;
       const { model, provider } = request;
       if (model === null) return null;
-      const time = request.time === null ? null : new Date(request.time);
-      const at = time === null || Number.isNaN(time.getTime()) ? null : time;
-      const name = `${provider ?? ""}|${model}`;
-      const sliceOf = (ms: number): string => `${name}|${at === null ? "?" : Math.floor(at.getTime() / ms)}`;
-      let known = rates.get(sliceOf(stands.get(name) ?? SLICE_MS));
-      if (known === undefined) {
-        const found = look(provider, model, { input_tokens: 1, output_tokens: 1 }, at);
-        known = found === null ? null : ratesOf(found.model_price);
-        if (rates.size > 10_000) rates.clear();
-        const ms = found === null ? Number.POSITIVE_INFINITY : standsFor(found.model);
-        if (stands.size > 10_000) stands.clear();
-        stands.set(name, ms);
-        rates.set(sliceOf(ms), known);
+      const ms = request.time === null ? Number.NaN : Date.parse(request.time);
+      const priced = pricedOf(provider ?? "", model);
+      let rates = priced.rates.get(Math.floor(ms / priced.standsMs));
+      if (rates === undefined) {
+        const found = look(provider, model, { input_tokens: 1, output_tokens: 1 }, dateOf(ms));
+        rates = found === null ? null : ratesOf(found.model_price);
+        priced.standsMs = found === null ? Number.POSITIVE_INFINITY : standsFor(found.model);
+        if (priced.rates.size >= MOST_KNOWN) priced.rates.clear();
+        priced.rates.set(Math.floor(ms / priced.standsMs), rates);
       }
-      if (known === null) return null;
-      return quick(known, request) ?? look(provider, model, usageOf(request), at)?.total_price ?? null;
+      if (rates === null) return null;
+      return quick(rates, request) ?? look(provider, model, usageOf(request), dateOf(ms))?.total_price ?? null;
     },
     contextWindow(provider, model, time) {
       const name = `${provider ?? ""}|${model}`;
@@ -83,6 +104,11 @@ function priceBook(calcPrice: CalcPrice): PriceBook {
       return found;
     },
   };
+}
+
+/** null for no time. */
+function dateOf(ms: number): Date | null {
+  return Number.isNaN(ms) ? null : new Date(ms);
 }
 
 function lookUp(
@@ -123,20 +149,19 @@ function ratesOf(price: ModelPrice): Rates {
 /** null when a rate is missing or a tier may hold: then the table itself decides. */
 function quick(rates: Rates, request: ModelRequest): number | null {
   if (promptTokens(request) >= rates.upTo) return null;
-  const parts: [number, number | null][] = [
-    [request.input, rates.input],
-    [request.output, rates.output],
-    [request.cacheRead, rates.cacheRead],
-    [request.cacheWrite - request.cacheWrite1h, rates.cacheWrite],
-    [request.cacheWrite1h, rates.cacheWrite1h],
-  ];
-  let sum = 0;
-  for (const [tokens, rate] of parts) {
-    if (tokens === 0) continue;
-    if (rate === null || tokens < 0) return null;
-    sum += (tokens * rate) / MILLION;
-  }
-  return sum;
+  const sum =
+    part(request.input, rates.input) +
+    part(request.output, rates.output) +
+    part(request.cacheRead, rates.cacheRead) +
+    part(request.cacheWrite - request.cacheWrite1h, rates.cacheWrite) +
+    part(request.cacheWrite1h, rates.cacheWrite1h);
+  return Number.isNaN(sum) ? null : sum;
+}
+
+/** NaN: not to be had from this rate. */
+function part(tokens: number, rate: number | null): number {
+  if (tokens === 0) return 0;
+  return rate === null || tokens < 0 ? Number.NaN : (tokens * rate) / MILLION;
 }
 
 /** `input_tokens` is the whole prompt, caches included (agents.md §7). */

@@ -24,5 +24,9 @@ export function withTightMalloc(): void {
   if (Object.keys(env).some((name) => name.startsWith("MALLOC_") || name === "GLIBC_TUNABLES")) return;
   if (!isFirstStart(stateDirectory(env))) return;
   const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
-  process.execve(process.execPath, args, { ...env, ...TIGHT, [MARK]: "1" });
+  try {
+    process.execve(process.execPath, args, { ...env, ...TIGHT, [MARK]: "1" });
+  } catch {
+    // Node's permission model may forbid it: then this start keeps more memory, and that is all.
+  }
 }

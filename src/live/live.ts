@@ -60,6 +60,7 @@ export class Live {
   #evidence: Evidence;
   #sink: Sink | null = null;
   #closed = false;
+  readonly #ended = Promise.withResolvers<void>();
   /** When a session file last changed, by the machine's own clock. */
   #lastChange = performance.now();
 
@@ -158,6 +159,7 @@ export class Live {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#ended.resolve();
     if (this.#probe) clearTimeout(this.#probe);
     for (const one of this.#running) if (one.recheck) clearTimeout(one.recheck);
     await this.#watcher?.close();
@@ -179,8 +181,11 @@ export class Live {
 
   async #scan(one: Running): Promise<void> {
     for await (const delta of one.reader.scan(this.#seenNow())) {
+      // Who leaves does not wait for what is still unread.
+      if (this.#closed) return;
       this.#commit(one, delta);
-      await this.#sink?.ready?.();
+      const ready = this.#sink?.ready?.();
+      if (ready) await Promise.race([ready, this.#ended.promise]);
     }
   }
 

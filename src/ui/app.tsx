@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { Overlay } from "../store/view.ts";
 import { Appearance, type Look } from "./appearance.ts";
+import { hear } from "./controllers/hearing.ts";
 import { Detail } from "./detail/detail.tsx";
 import { Footer, toastLines } from "./footer.tsx";
 import { Header } from "./header.tsx";
@@ -39,7 +40,7 @@ export function App({ screen, keymap, look }: Props) {
   latest.current = typed;
 
   useEffect(() => screen.resized(columns), [screen, columns]);
-  useTerminalReports((report) => screen.report(report));
+  useTerminalReports((report) => hear(screen, report));
 
   useInput((input, key) => {
     for (const name of keyNames(input, key)) {

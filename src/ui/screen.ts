@@ -3,7 +3,6 @@ import { usageSessions } from "../live/usage-sessions.ts";
 import type { Config } from "../memory/config.ts";
 import { now } from "../probe/clock.ts";
 import { type Attention, attention } from "../session/attention.ts";
-import { type DigestLine, digest } from "../session/digest.ts";
 import type { Document, Opens } from "../session/document.ts";
 import type { Entry } from "../session/entry.ts";
 import { joinedKeys, joinSessions } from "../session/join.ts";
@@ -16,10 +15,10 @@ import type { Store } from "../store/store.ts";
 import type { OpenView, Overlay, Question, Toast, ViewState } from "../store/view.ts";
 import { loadPrices } from "../usage/prices.ts";
 import { totalsDocument } from "../usage/totals-document.ts";
+import { Absence } from "./absence.ts";
 import { DocumentPane } from "./detail/document-pane.ts";
 import { TranscriptPane } from "./detail/transcript-pane.ts";
 import type { Pane } from "./pane.ts";
-import type { TerminalReport } from "./terminal-reports.ts";
 
 /** What the screen can ask of the terminal it runs in. */
 export interface Terminal {
@@ -41,8 +40,6 @@ export type PlaceName = "list" | "transcript" | "document";
 export const SIDE_BY_SIDE_FROM = 100;
 const PREVIEW_WAIT_MS = 60;
 const TOAST_MS = 6000;
-/** Looking away for less is no absence. */
-const AWAY_MS = 60_000;
 
 /**
  * What the keys do: changes the view, or calls an action. Reads the state as it is when it is called, never one captured at
@@ -61,11 +58,7 @@ export class Screen {
     inSight: 0,
     keyAt: () => null,
   };
-  /** The sessions as they were when the person looked away. */
-  #left: ReadonlyMap<SessionKey, Snapshot> | null = null;
-  /** When the person last looked away, and back: ms since 1970. */
-  #out = 0;
-  #back = 0;
+  readonly absence = new Absence();
   #pane: { pane: Pane; open: OpenView; snapshot: Snapshot | null } | null = null;
   #paneListeners = new Set<() => void>();
   #attention: {
@@ -76,8 +69,6 @@ export class Screen {
   } | null = null;
   /** Where the person was before the totals. */
   #beforeTotals: Pick<ViewState, "focus" | "open"> | null = null;
-  /** What happened while the person was away the last time. */
-  away: DigestLine[] = [];
   #columns = 80;
   /** Has the person moved the selection yet? */
   #chose = false;
@@ -175,48 +166,6 @@ export class Screen {
     if (columns === this.#columns) return;
     this.#columns = columns;
     this.#schedulePreview();
-  }
-
-  // --- what the terminal reports ------------------------------------------------------------------------------------
-
-  /** Focus and mouse. */
-  report(report: TerminalReport): void {
-    if (report.kind === "focus") this.#look(report.focused);
-    else if (report.kind === "wheel") this.#wheel(report.direction);
-    else this.#click(report.column, report.row);
-  }
-
-  /** The person looks away, or back: then what happened meanwhile is offered. */
-  #look(focused: boolean): void {
-    if (focused === this.view.focused) return;
-    this.set({ focused });
-    const joined = joinSessions(this.store.getState().sessions).sessions;
-    const at = now(this.context.env);
-    if (!focused) {
-      // A glance at the screen does not begin a new absence: what the last one brought stays to be read.
-      if (!this.#left || at - this.#back >= AWAY_MS) this.#left = joined;
-      this.#out = at;
-      return;
-    }
-    this.#back = at;
-    if (!this.#left) return;
-    this.away = digest(this.#left, joined);
-    const { length } = this.away;
-    if (length === 0 || at - this.#out < AWAY_MS) return;
-    this.say(`while you were away: ${length} session${length === 1 ? "" : "s"} changed · D shows what`);
-  }
-
-  #wheel(direction: 1 | -1): void {
-    if (this.view.focus === "list") this.moveSelection(direction);
-    else this.pane()?.move(3 * direction);
-  }
-
-  #click(column: number, row: number): void {
-    const key = this.list.keyAt(row);
-    if (column < this.list.width && (this.sideBySide() || this.view.focus === "list")) {
-      if (key !== null) this.select(key);
-      this.set({ focus: "list" });
-    } else if (this.view.open) this.set({ focus: "detail" });
   }
 
   // --- the view -----------------------------------------------------------------------------------------------------

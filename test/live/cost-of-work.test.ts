@@ -57,6 +57,16 @@ test("a first start hands files to reading threads, and tells nothing more until
   expect(at.sessions.size).toBe(400);
 });
 
+test("leaving does not wait for what is still unread, nor for a screen that never comes", async () => {
+  const { root } = corpus("claude", 400, 4_000_000);
+  const at = new Followed([root], { source: "claude" });
+  const started = at.live.start({ ...at.sink, ready: () => new Promise<void>(() => undefined) });
+  await until(() => at.sessions.size > 0);
+  await at.live.close();
+  await started;
+  expect(at.sessions.size).toBeLessThan(400);
+});
+
 describe.each(["claude", "codex"] as const)("a second start of %s", (source) => {
   test("opens no file that did not change, and writes nothing", async () => {
     const { root } = corpus(source, 60, 600_000);

@@ -60,7 +60,7 @@ export function openTotals(screen: Screen): void {
 /** What happened while the person looked elsewhere. */
 export function openDigest(screen: Screen): void {
   const amounts = { tokens, cost: money };
-  const items = screen.away.map(
+  const items = screen.absence.changes.map(
     (line): PickerItem => ({
       label: cleanLine(screen.context.memory.get("name", line.key) ?? line.title),
       detail: digestText(line, amounts, { ascii: screen.ascii }),

@@ -29,6 +29,8 @@ export class FoldPool {
   readonly #size: number;
   readonly #workers: Held[] = [];
   #queue: Waiting[] = [];
+  /** Answers whose turn has not come. */
+  readonly #arrived: { batch: Waiting[]; answers: FoldAnswer[] }[] = [];
   #dispatching = false;
   #linger: NodeJS.Timeout | null = null;
   #closed = false;
@@ -40,6 +42,7 @@ export class FoldPool {
 
   /** `bytes`: about how much there is to read, for fair shares. The result's state is at rest. */
   advance<S>(fold: FileFold<S>, path: string, before: Folded<S> | null, bytes: number): Promise<Advanced<S>> {
+    if (this.#closed) return Promise.reject(new Error("the reading threads were ended"));
     const known = before === null ? null : before instanceof KeptFolded ? before : KeptFolded.awake(before);
     const request: FoldRequest = {
       fold: `${fold.name}/${fold.version}`,
@@ -73,10 +76,14 @@ export class FoldPool {
     this.#letGo();
   }
 
+  /** Ends all workers; what they were asked for is refused. */
   close(): void {
     this.#closed = true;
     if (this.#linger) clearTimeout(this.#linger);
+    const given = [...this.#workers.flatMap((one) => one.batches), ...this.#arrived.splice(0).map((one) => one.batch)];
+    const waiting = [...given.flat(), ...this.#queue.splice(0)];
     this.#letGo();
+    for (const one of waiting) one.reject(new Error("the reading threads were ended"));
   }
 
   #dispatch(): void {
@@ -126,9 +133,24 @@ export class FoldPool {
     return held;
   }
 
+  /**
+   * A port hands over all messages that are there, and those that come meanwhile, before anything else is looked at: keys would
+   * wait for the end of a first reading. So what one brings is used in a turn of its own.
+   */
   #answered(held: Held, answers: FoldAnswer[]): void {
     const batch = held.batches.shift() ?? [];
     this.#dispatch();
+    this.#arrived.push({ batch, answers });
+    if (this.#arrived.length === 1) setImmediate(() => this.#useNext());
+  }
+
+  #useNext(): void {
+    const next = this.#arrived.shift();
+    if (this.#arrived.length > 0) setImmediate(() => this.#useNext());
+    if (next) this.#use(next.batch, next.answers);
+  }
+
+  #use(batch: readonly Waiting[], answers: readonly FoldAnswer[]): void {
     for (const [i, waiting] of batch.entries()) {
       const answer = answers[i];
       if (answer === undefined) waiting.reject(new Error("a reading thread did not answer"));

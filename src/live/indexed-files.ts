@@ -2,6 +2,7 @@ import { lstatSync } from "node:fs";
 import { type Advanced, advanceFile, type FileFold, type Folded, isUnchanged, runSliced } from "../files/fold.ts";
 import { type FoldBacking, type FoldedFiles, LocalFoldedFiles } from "../files/folded-files.ts";
 import { KeptFolded, stateBytes, storedInMemory } from "../files/kept-folded.ts";
+import { Turns } from "../files/turns.ts";
 import { FoldIndex } from "../memory/fold-index.ts";
 import { isFirstStart } from "../memory/state-directory.ts";
 import { FoldPool } from "./fold-pool.ts";
@@ -23,7 +24,9 @@ export class IndexedFoldedFiles implements FoldedFiles {
   readonly #awake = new Map<string, KeptFolded<unknown>>();
   /** The first reading is over. */
   #settled = false;
+  #abandoned = false;
   #reading = 0;
+  readonly #turns = new Turns();
 
   /** `directory`: where the index lies, which is our own state directory. */
   constructor(directory: string) {
@@ -72,16 +75,26 @@ export class IndexedFoldedFiles implements FoldedFiles {
     this.#pool.settle();
   }
 
-  async close(): Promise<void> {
-    await this.save();
+  /** Gives up what is still being read: that is read at the next start. */
+  abandon(): void {
+    this.#abandoned = true;
     this.#pool.close();
+  }
+
+  async close(): Promise<void> {
+    this.abandon();
+    await this.save();
     for (const index of this.#indexes.values()) index.close();
   }
 
   async #read(fold: FileFold<unknown>, path: string, before: Folded<unknown> | null): Promise<Advanced<unknown>> {
-    if (before && isUnchanged(before)) return { ok: true, folded: before, changed: false };
+    if (before && isUnchanged(before)) {
+      await this.#turns.next();
+      return { ok: true, folded: before, changed: false };
+    }
     this.#reading += 1;
     try {
+      await this.#turns.next();
       return await this.#readAnew(fold, path, before);
     } finally {
       this.#reading -= 1;
@@ -94,7 +107,8 @@ export class IndexedFoldedFiles implements FoldedFiles {
     if (unread < AWAY_FROM && this.#reading <= CROWD) return this.#readHere(fold, path, before);
     try {
       return await this.#pool.advance(fold, path, before, Math.max(0, unread));
-    } catch {
+    } catch (error) {
+      if (this.#abandoned) throw error;
       // The thread died: read here, from the start, since what it was given may be half changed.
       return this.#readHere(fold, path, null);
     }

@@ -1,4 +1,5 @@
 import { lstat } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
 import type { Memory } from "../memory/memory.ts";
 import { now } from "../probe/clock.ts";
 import { type Evidence, noEvidence, type ProbeName } from "../probe/evidence.ts";
@@ -160,6 +161,7 @@ export class Live {
   async close(): Promise<void> {
     this.#closed = true;
     this.#ended.resolve();
+    this.#files.abandon();
     if (this.#probe) clearTimeout(this.#probe);
     for (const one of this.#running) if (one.recheck) clearTimeout(one.recheck);
     await this.#watcher?.close();
@@ -186,6 +188,8 @@ export class Live {
       this.#commit(one, delta);
       const ready = this.#sink?.ready?.();
       if (ready) await Promise.race([ready, this.#ended.promise]);
+      // Keys have their turn.
+      await setImmediate();
     }
   }
 

@@ -67,6 +67,30 @@ test("leaving does not wait for what is still unread, nor for a screen that neve
   expect(at.sessions.size).toBeLessThan(400);
 });
 
+test.each(["first", "second"])(
+  "in a %s reading of thousands the event loop goes on between batches, so that keys are heard",
+  async (which) => {
+    const { root } = corpus("codex", 3000, 12_000_000);
+    const state = temporaryDirectory();
+    if (which === "second") await (await started(root, "codex", state)).live.close();
+    const at = new Followed([root], { source: "codex", state });
+    let most = 0;
+    let before = 0;
+    let over = false;
+    const look = (): void => {
+      most = Math.max(most, at.sessions.size - before);
+      before = at.sessions.size;
+      if (!over) setTimeout(look, 0);
+    };
+    look();
+    await at.live.start(at.sink);
+    over = true;
+    expect(at.sessions.size).toBe(3000);
+    // One batch is used in one go, never the next one with it.
+    expect(most).toBeLessThanOrEqual(256);
+  },
+);
+
 describe.each(["claude", "codex"] as const)("a second start of %s", (source) => {
   test("opens no file that did not change, and writes nothing", async () => {
     const { root } = corpus(source, 60, 600_000);

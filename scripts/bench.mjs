@@ -7,7 +7,17 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CORPORA, make } from "./bench/corpora.mjs";
 import { median, timed, times } from "./bench/numbers.mjs";
-import { cpuSeconds, leave, memoryOf, quiet, SIZE_TEXT, start, toFrame, toScreen } from "./bench/screen.mjs";
+import {
+  cpuSeconds,
+  helpWhileReading,
+  leave,
+  memoryOf,
+  quiet,
+  SIZE_TEXT,
+  start,
+  toFrame,
+  toScreen,
+} from "./bench/screen.mjs";
 import { table } from "./bench/table.mjs";
 import { fetchCcusage, measureUsage } from "./bench/usage.mjs";
 
@@ -48,7 +58,8 @@ const report = { node: process.version, runs, rows };
 console.log(values.json ? JSON.stringify(report, null, 2) : table(rows, { runs, idleSeconds, size: SIZE_TEXT }));
 
 async function measure(corpus, { roots, paths, bytes, newest, record }) {
-  const begin = (state) => start({ program, roots, state, sessions: corpus.sessions, cwd: work });
+  const options = (state) => ({ program, roots, state, sessions: corpus.sessions, cwd: work });
+  const begin = (state) => start(options(state));
   const cat = () =>
     execFileSync("find", [...paths, "-type", "f", "-exec", "cat", "{}", "+"], {
       stdio: ["ignore", "ignore", "inherit"],
@@ -69,6 +80,10 @@ async function measure(corpus, { roots, paths, bytes, newest, record }) {
     await leave(second.pty);
     rmSync(state, { recursive: true, force: true });
   }
+
+  note(`${corpus.name}: keys while it reads`);
+  const readingKeys = await helpWhileReading(options(join(work, "state-keys")));
+  rmSync(join(work, "state-keys"), { recursive: true, force: true });
 
   note(`${corpus.name}: memory, keys, idle ${idleSeconds} s, appends`);
   const first = await begin(join(work, "state"));
@@ -107,6 +122,8 @@ async function measure(corpus, { roots, paths, bytes, newest, record }) {
     openMs,
     keyMs: median(keys),
     keyWorstMs: Math.max(...keys),
+    readingKeyMs: readingKeys.length === 0 ? null : median(readingKeys),
+    readingKeyWorstMs: readingKeys.length === 0 ? null : Math.max(...readingKeys),
     appendMs: median(appends),
     idleCpuPercent,
     idleBytes,

@@ -9,7 +9,28 @@ const TICKS = 100;
 export const SIZE_TEXT = `${SIZE.cols}×${SIZE.rows}`;
 
 /** Starts the program; ms until a session's row is on the screen, and until the header counts them all and is not reading. */
-export async function start({ program, roots, state, sessions, cwd }) {
+export async function start(options) {
+  const { pty, began, painted } = await launch(options);
+  const complete = await onScreen(pty, began, counts(options.sessions));
+  return { pty, painted, complete };
+}
+
+/** Starts it anew, and asks for the help again and again while everything is read: ms from key to help; none when that is over at once. */
+export async function helpWhileReading(options) {
+  const { pty, began } = await launch(options);
+  const isRead = counts(options.sessions);
+  const hasHelp = (lines) => lines.some((line) => line.includes("keys: list"));
+  const took = [];
+  while (!isRead(pty.terminal.lines())) {
+    took.push(await toScreen(pty, "keys: list", () => pty.press("?")));
+    pty.press("q");
+    await onScreen(pty, began, (lines) => !hasHelp(lines));
+  }
+  await leave(pty);
+  return took;
+}
+
+async function launch({ program, roots, state, cwd }) {
   const began = performance.now();
   const flags = roots.flatMap(({ source, path }) => ["--root", `${source}=${path}`]);
   const pty = new Pty([process.execPath, program, ...flags], {
@@ -19,9 +40,13 @@ export async function start({ program, roots, state, sessions, cwd }) {
   });
   const row = /^\s*\S+ .+ (?:now|\d+[smhdw])/u;
   const painted = await onScreen(pty, began, (lines) => lines.slice(1, 4).some((line) => row.test(line)));
+  return { pty, began, painted };
+}
+
+/** Does the header count so many sessions, and say no more that it is reading? */
+function counts(sessions) {
   const count = new RegExp(`(?:^|\\s)(?:${sessions}|${sessions.toLocaleString("en-US")})\\s*$`, "u");
-  const complete = await onScreen(pty, began, (lines) => count.test(lines[0] ?? ""));
-  return { pty, painted, complete };
+  return (lines) => count.test(lines[0] ?? "");
 }
 
 export async function leave(pty) {

@@ -18,6 +18,10 @@ export function table(rows, { runs, idleSeconds, size }) {
     ["first session on screen, warm", (row) => over(row.warmMs, row.nodeMs)],
     ["everything counted, warm", (row) => over(row.warmAllMs, row.nodeMs)],
     ["key to frame", (row) => `${ms(row.keyMs)} (worst ${ms(row.keyWorstMs)})`],
+    [
+      "key to frame, while all is read",
+      (row) => (row.readingKeyMs === null ? "" : `${ms(row.readingKeyMs)} (worst ${ms(row.readingKeyWorstMs)})`),
+    ],
     ["append to screen", (row) => ms(row.appendMs)],
     [`idle ${idleSeconds} s`, (row) => `${row.idleCpuPercent.toFixed(2)} % CPU, ${row.idleBytes} B`],
     ["memory, settled after a cold start", (row) => `${Math.round(row.memoryColdMb)} MB`],

@@ -44,6 +44,10 @@ export class TranscriptPane implements Pane {
   #height = 0;
   readonly #lines = new EntryLines();
   #search = "";
+  /** Lines to go beyond what is loaded, once more is. */
+  readonly #beyond = { before: 0, after: 0 };
+  /** What reads pages and takes them in, one after another: each begins where the last one ended. */
+  #turn: Promise<unknown> = Promise.resolve();
   #busy = false;
   #again = false;
   #error: string | null = null;
@@ -93,14 +97,17 @@ export class TranscriptPane implements Pane {
   /** To the next entry that `wanted` picks, loading what is needed. */
   async seek(direction: 1 | -1, wanted: (entry: Entry) => boolean): Promise<boolean> {
     let at = this.#cursor.at + direction;
+    let last = this.selected();
     for (let guard = 0; guard < 10_000; guard += 1) {
       const entry = this.#entries[at];
       if (entry === undefined) {
         const added = direction === 1 ? await this.#loadAfter() : await this.#loadBefore();
         if (this.#closed || added === 0) return false;
-        if (direction === -1) at += added;
+        // Others may have loaded too.
+        at = this.#entries.findIndex(({ ref }) => ref === last?.ref) + direction;
         continue;
       }
+      last = entry;
       if (wanted(entry)) {
         this.#follow = false;
         this.#cursor = { at, line: 0 };
@@ -158,12 +165,19 @@ export class TranscriptPane implements Pane {
     this.#cursor = place;
     if (lines < 0) this.#follow = false;
     this.#show();
-    if (left === 0) return;
-    const load = lines < 0 ? this.#loadBefore() : this.#loadAfter();
-    void load.then((added) => {
-      if (added > 0) this.move(lines < 0 ? -left : left);
-      else if (lines > 0) this.#reachedEnd();
-    });
+    if (left > 0) void this.#moveBeyond(lines < 0 ? "before" : "after", left);
+  }
+
+  /** Goes on where loading ends. Keys that come while a page is loaded are added up: it is loaded once. */
+  async #moveBeyond(side: "before" | "after", lines: number): Promise<void> {
+    const isUnderWay = this.#beyond[side] > 0;
+    this.#beyond[side] += lines;
+    if (isUnderWay) return;
+    const added = await (side === "before" ? this.#loadBefore() : this.#loadAfter());
+    const left = this.#beyond[side];
+    this.#beyond[side] = 0;
+    if (added > 0) this.move(side === "before" ? -left : left);
+    else if (side === "after") this.#reachedEnd();
   }
 
   page(parts: number): void {
@@ -233,7 +247,25 @@ export class TranscriptPane implements Pane {
     }
   }
 
-  async #load(at: PageRequest["at"], cursor: "start" | "end"): Promise<void> {
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  #load(at: PageRequest["at"], cursor: "start" | "end"): Promise<void> {
+    return this.#alone(() => this.#loadNow(at, cursor));
+  }
+
+  #loadBefore(): Promise<number> {
+    return this.#alone(() => this.#loadBeforeNow());
+  }
+
+  #loadAfter(): Promise<number> {
+    return this.#alone(() => this.#loadAfterNow());
+  }
+
+  async #loadNow(at: PageRequest["at"], cursor: "start" | "end"): Promise<void> {
     const page = await this.#page(at);
     if (page === null) return;
     this.#take(page.entries, page);
@@ -243,7 +275,7 @@ export class TranscriptPane implements Pane {
     this.#show();
   }
 
-  async #loadBefore(): Promise<number> {
+  async #loadBeforeNow(): Promise<number> {
     if (this.#edges === null || this.#edges.atStart) return 0;
     const page = await this.#page({ before: this.#edges.before });
     if (page === null || page.entries.length === 0 || this.#edges === null) return 0;
@@ -256,7 +288,7 @@ export class TranscriptPane implements Pane {
     return added;
   }
 
-  async #loadAfter(): Promise<number> {
+  async #loadAfterNow(): Promise<number> {
     if (this.#edges === null) return 0;
     const page = await this.#page({ after: this.#edges.after });
     if (page === null || this.#edges === null) return 0;
@@ -276,14 +308,14 @@ export class TranscriptPane implements Pane {
     try {
       do {
         this.#again = false;
-        await this.#reloadOnce();
+        await this.#alone(() => this.#reloadNow());
       } while (this.#again && !this.#closed);
     } finally {
       this.#busy = false;
     }
   }
 
-  async #reloadOnce(): Promise<void> {
+  async #reloadNow(): Promise<void> {
     const first = this.#entries[0];
     const kept = this.selected()?.ref;
     const topRef = this.#entries[this.#top.at]?.ref;
@@ -294,7 +326,7 @@ export class TranscriptPane implements Pane {
     if (page === null) return;
     if (first && page.entries[0]?.ref !== first.ref && before < MOST_LOADED) {
       // The place is gone (the file was replaced or cut): show its end.
-      await this.#load({ edge: "end" }, "end");
+      await this.#loadNow({ edge: "end" }, "end");
       return;
     }
     if (sameEntries(page.entries, this.#entries) && this.#edges?.total === page.total) {
@@ -318,14 +350,23 @@ export class TranscriptPane implements Pane {
   }
 
   async #readWhole(entry: Entry): Promise<void> {
-    const { view, of } = this.#options;
-    const transcript = await this.#transcript;
-    const page = await transcript?.page({ view, at: { ref: entry.ref }, limit: 1, ...(of === null ? {} : { of }) });
-    const whole = page?.entries[0];
+    const whole = await this.#wholeOf(entry);
     const at = this.#entries.indexOf(entry);
     if (this.#closed || at < 0 || whole?.ref !== entry.ref) return;
     this.#entries = this.#entries.with(at, whole);
     this.#show();
+  }
+
+  async #wholeOf(entry: Entry): Promise<Entry | undefined> {
+    const { view, of } = this.#options;
+    try {
+      const transcript = await this.#transcript;
+      const page = await transcript?.page({ view, at: { ref: entry.ref }, limit: 1, ...(of === null ? {} : { of }) });
+      return page?.entries[0];
+    } catch (error) {
+      this.#options.failed(`the whole text cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+      return undefined;
+    }
   }
 
   #take(entries: Entry[], edges: Pick<Page, "before" | "after" | "atStart" | "atEnd" | "total">): void {

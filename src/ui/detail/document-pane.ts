@@ -23,6 +23,7 @@ export class DocumentPane implements Pane {
   #top = 0;
   #height = 0;
   #search = "";
+  #reads = 0;
   #closed = false;
 
   constructor(options: DocumentPaneOptions) {
@@ -61,7 +62,8 @@ export class DocumentPane implements Pane {
   }
 
   move(lines: number): void {
-    this.#cursor += lines;
+    const last = Math.max(0, (this.#layout?.lines.length ?? 1) - 1);
+    this.#cursor = Math.min(Math.max(0, this.#cursor + lines), last);
     this.#show();
   }
 
@@ -100,14 +102,19 @@ export class DocumentPane implements Pane {
   }
 
   refresh(): void {
+    this.#reads += 1;
+    const turn = this.#reads;
     this.#options.read().then(
       (document) => {
+        // A later one may have been quicker.
+        if (turn !== this.#reads) return;
         this.#document = document;
         this.#layout = null;
         this.#error = null;
         this.#show();
       },
       (error: unknown) => {
+        if (turn !== this.#reads) return;
         this.#error = `This cannot be read: ${error instanceof Error ? error.message : String(error)}`;
         this.#show();
       },

@@ -11,7 +11,7 @@ const HAND_OVER_MS = 200;
 const FIRST_ROWS_MS = 200;
 
 /** A reading that has begun before the screen is there. */
-export interface ReadingAhead {
+export interface BegunReading {
   done: Promise<void>;
   /** Waits a little for the first sessions. */
   firstSessions(): Promise<void>;
@@ -35,7 +35,7 @@ export async function browse(options: BrowseOptions): Promise<number> {
 export async function openScreen(place: Workplace, greeting?: string): Promise<number> {
   const store = newStore(now(place.env));
   const sink = feed(store);
-  const reading = isFirstStart(place.memory.directory) ? await readAhead(place, store, sink) : null;
+  const reading = isFirstStart(place.memory.directory) ? await beginReading(place, store, sink) : null;
   const { runScreen } = await withColours(place, () => import("../ui/run.tsx"));
   await reading?.firstSessions();
   return runScreen(place, { store, sink, reading, ...(greeting === undefined ? {} : { greeting }) });
@@ -45,7 +45,7 @@ export async function openScreen(place: Workplace, greeting?: string): Promise<n
  * A first start has nothing remembered that it could show at once. So reading comes first, and goes on in its threads while the
  * screen is loaded; what they find meanwhile waits, but for the first sessions: it would take this thread from the screen.
  */
-async function readAhead(place: Workplace, store: Store, sink: Feed): Promise<ReadingAhead> {
+async function beginReading(place: Workplace, store: Store, sink: Feed): Promise<BegunReading> {
   const drawn = Promise.withResolvers<void>();
   const done = place.live.start({ ...sink, ready: () => drawn.promise });
   await within(HAND_OVER_MS, place.live.handedOver(), done);

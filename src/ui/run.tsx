@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { setImmediate } from "node:timers/promises";
 import { render, useApp } from "ink";
 import { useEffect } from "react";
-import type { ReadingAhead } from "../commands/browse.ts";
+import type { BegunReading } from "../commands/browse.ts";
 import type { Workplace } from "../commands/context.ts";
 import { shrinkHeap } from "../live/shrink-heap.ts";
 import { SnapshotCache } from "../memory/snapshot-cache.ts";
@@ -31,7 +31,7 @@ export interface RunOptions {
   store: Store;
   sink: Feed;
   /** The first reading, when it has begun already. */
-  reading: ReadingAhead | null;
+  reading: BegunReading | null;
   stdin?: NodeJS.ReadStream;
   stdout?: NodeJS.WriteStream;
   /** Said at once, when the screen opens. */

@@ -1,14 +1,12 @@
 import type { Entry } from "../../session/entry.ts";
-import type { Page, PageRequest, Transcript } from "../../sources/source.ts";
+import type { Page, PageRequest } from "../../sources/source.ts";
 import { Changes, type Pane } from "../pane.ts";
 import { cutLine, type Line, span } from "../text/line.ts";
 import { EntryLines } from "./entry-lines.ts";
+import { PAGE, PageReader, type PageReaderOptions } from "./page-reader.ts";
 import { type Place, type Scrolled, settle, walk } from "./scroll.ts";
 
-export interface TranscriptPaneOptions {
-  open(): Promise<Transcript>;
-  view: PageRequest["view"];
-  of: string | null;
+export interface TranscriptPaneOptions extends PageReaderOptions {
   /** Entry to begin with; null: the end. */
   ref: string | null;
   ascii: boolean;
@@ -18,10 +16,7 @@ export interface TranscriptPaneOptions {
   failed(message: string): void;
 }
 
-const PAGE = 200;
 const MOST_LOADED = 3000;
-/** More of one text than this is only read when the entry is shown in full. */
-const TEXT_LIMIT = 64 * 1024;
 
 /**
  * A transcript that scrolls by anchor: only entries near the viewport are loaded, only visible ones are laid out, and each
@@ -32,7 +27,7 @@ export class TranscriptPane implements Pane {
   readonly #changes = new Changes();
   readonly subscribe = this.#changes.subscribe;
   readonly version = this.#changes.version;
-  #transcript: Promise<Transcript> | null = null;
+  readonly #pages: PageReader;
   #entries: Entry[] = [];
   #edges: Pick<Page, "before" | "after" | "atStart" | "atEnd" | "total"> | null = null;
   #top: Place = { at: 0, line: 0 };
@@ -46,15 +41,12 @@ export class TranscriptPane implements Pane {
   #search = "";
   /** Lines to go beyond what is loaded, once more is. */
   readonly #beyond = { before: 0, after: 0 };
-  /** What reads pages and takes them in, one after another: each begins where the last one ended. */
-  #turn: Promise<unknown> = Promise.resolve();
   #busy = false;
   #again = false;
-  #error: string | null = null;
-  #closed = false;
 
   constructor(options: TranscriptPaneOptions) {
     this.#options = options;
+    this.#pages = new PageReader(options);
     this.#follow = options.ref === null && options.view !== "context";
     void this.#first();
   }
@@ -102,7 +94,7 @@ export class TranscriptPane implements Pane {
       const entry = this.#entries[at];
       if (entry === undefined) {
         const added = direction === 1 ? await this.#loadAfter() : await this.#loadBefore();
-        if (this.#closed || added === 0) return false;
+        if (this.#pages.closed || added === 0) return false;
         // Others may have loaded too.
         at = this.#entries.findIndex(({ ref }) => ref === last?.ref) + direction;
         continue;
@@ -128,7 +120,7 @@ export class TranscriptPane implements Pane {
       this.#cursor.line = 0;
     }
     this.#height = height;
-    if (this.#error !== null) return [[span(this.#error, "bad")]].map((line) => cutLine(line, width));
+    if (this.#pages.error !== null) return [cutLine([span(this.#pages.error, "bad")], width)];
     if (this.#edges === null) return [[span("reading …", "faint")]];
     if (this.#entries.length === 0) return [[span("Nothing here yet.", "faint")]];
     const view = settle(this.#scrolled(), { top: this.#top, cursor: this.#cursor }, height, this.#follow);
@@ -214,11 +206,7 @@ export class TranscriptPane implements Pane {
   }
 
   close(): void {
-    this.#closed = true;
-    void this.#transcript?.then(
-      (transcript) => transcript.close(),
-      () => undefined,
-    );
+    this.#pages.close();
   }
 
   // --- loading ------------------------------------------------------------------------------------------------------
@@ -230,39 +218,22 @@ export class TranscriptPane implements Pane {
     else await this.#load({ ref }, "start");
   }
 
-  async #page(at: PageRequest["at"], limit = PAGE): Promise<Page | null> {
-    const { view, of } = this.#options;
-    try {
-      this.#transcript ??= this.#options.open();
-      const transcript = await this.#transcript;
-      const page = await transcript.page({ view, at, limit, textLimit: TEXT_LIMIT, ...(of === null ? {} : { of }) });
-      this.#error = null;
-      return this.#closed ? null : page;
-    } catch (error) {
-      if (this.#closed) return null;
-      this.#transcript = null;
-      this.#error = `This cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-      this.#changes.changed();
-      return null;
-    }
-  }
-
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => undefined);
-    return done;
+  async #page(at: PageRequest["at"], limit?: number): Promise<Page | null> {
+    const page = await this.#pages.page(at, limit);
+    if (page === null) this.#show();
+    return page;
   }
 
   #load(at: PageRequest["at"], cursor: "start" | "end"): Promise<void> {
-    return this.#alone(() => this.#loadNow(at, cursor));
+    return this.#pages.alone(() => this.#loadNow(at, cursor));
   }
 
   #loadBefore(): Promise<number> {
-    return this.#alone(() => this.#loadBeforeNow());
+    return this.#pages.alone(() => this.#loadBeforeNow());
   }
 
   #loadAfter(): Promise<number> {
-    return this.#alone(() => this.#loadAfterNow());
+    return this.#pages.alone(() => this.#loadAfterNow());
   }
 
   async #loadNow(at: PageRequest["at"], cursor: "start" | "end"): Promise<void> {
@@ -308,8 +279,8 @@ export class TranscriptPane implements Pane {
     try {
       do {
         this.#again = false;
-        await this.#alone(() => this.#reloadNow());
-      } while (this.#again && !this.#closed);
+        await this.#pages.alone(() => this.#reloadNow());
+      } while (this.#again && !this.#pages.closed);
     } finally {
       this.#busy = false;
     }
@@ -350,22 +321,15 @@ export class TranscriptPane implements Pane {
   }
 
   async #readWhole(entry: Entry): Promise<void> {
-    const whole = await this.#wholeOf(entry);
-    const at = this.#entries.indexOf(entry);
-    if (this.#closed || at < 0 || whole?.ref !== entry.ref) return;
-    this.#entries = this.#entries.with(at, whole);
-    this.#show();
-  }
-
-  async #wholeOf(entry: Entry): Promise<Entry | undefined> {
-    const { view, of } = this.#options;
     try {
-      const transcript = await this.#transcript;
-      const page = await transcript?.page({ view, at: { ref: entry.ref }, limit: 1, ...(of === null ? {} : { of }) });
-      return page?.entries[0];
+      const whole = await this.#pages.whole(entry);
+      const at = this.#entries.indexOf(entry);
+      if (at < 0 || whole?.ref !== entry.ref) return;
+      this.#entries = this.#entries.with(at, whole);
+      this.#show();
     } catch (error) {
+      if (this.#pages.closed) return;
       this.#options.failed(`the whole text cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-      return undefined;
     }
   }
 
@@ -385,7 +349,7 @@ export class TranscriptPane implements Pane {
   // --- places and lines ---------------------------------------------------------------------------------------------
 
   #show(): void {
-    if (!this.#closed) this.#changes.changed();
+    if (!this.#pages.closed) this.#changes.changed();
   }
 
   #scrolled(): Scrolled {

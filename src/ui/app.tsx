@@ -1,4 +1,4 @@
-import { Box, useInput, useWindowSize } from "ink";
+import { Box, useInput, usePaste, useWindowSize } from "ink";
 import { useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { Overlay } from "../store/view.ts";
@@ -13,7 +13,7 @@ import { editedLine } from "./line-editor.ts";
 import { SessionList } from "./list/session-list.tsx";
 import { OverlayFrame } from "./overlay/frame.tsx";
 import { type OverlayContent, overlayContent, type Typed } from "./overlay/overlay-content.ts";
-import { overlayKey } from "./overlay/overlay-keys.ts";
+import { overlayKey, overlayPaste } from "./overlay/overlay-keys.ts";
 import { type Screen, SIDE_BY_SIDE_FROM } from "./screen.ts";
 import { StyledLine } from "./styled-line.tsx";
 import { useTerminalReports } from "./terminal-reports.ts";
@@ -59,6 +59,17 @@ export function App({ screen, keymap, look }: Props) {
         if (screen.view.overlay) latest.current = startTyping(screen.view.overlay, screen);
       }
     }
+  });
+
+  // A terminal marks what was pasted; it is text, never a row of keys that run things.
+  usePaste((pasted) => {
+    screen.unsay();
+    const owner = screen.view.overlay;
+    const next = owner && overlayPaste(owner, pasted, screen, latest.current);
+    if (next) {
+      latest.current = next;
+      setTyped(next);
+    } else screen.say("pasted text runs no keys; press / first to filter by it");
   });
 
   const width = Math.max(1, columns);

@@ -12,13 +12,20 @@ export function keyNames(input: string, key: Key): string[] {
   if (key.ctrl) return input === "" ? [] : [`ctrl+${input.toLowerCase()}`];
   const names: string[] = [];
   for (const { segment } of SEGMENTS.segment(input)) {
-    const name = CONTROL[segment] ?? segment;
-    names.push(key.meta ? `alt+${name}` : name);
+    const name = CONTROL[segment] ?? controlKey(segment) ?? segment;
+    if (name !== "") names.push(key.meta ? `alt+${name}` : name);
   }
   return names;
 }
 
-/** Control characters inside a burst, which Ink has not named. */
+/** `ctrl+u` for its control character, nothing for one that no key is bound to; null: it is no control character. */
+function controlKey(segment: string): string | null {
+  if (!/^\p{Cc}/u.test(segment)) return null;
+  const code = segment.charCodeAt(0);
+  return code >= 1 && code <= 26 ? `ctrl+${String.fromCharCode(code + 96)}` : "";
+}
+
+/** Control characters inside a burst, which Ink has not named, that have a key of their own. */
 const CONTROL: Record<string, string> = {
   "\r": "enter",
   "\n": "enter",

@@ -53,6 +53,18 @@ export function editLine(line: EditedLine, key: string): EditedLine | null {
   return made([...parts.slice(0, at), key, ...parts.slice(at)], at + 1);
 }
 
+/** The line after a text was pasted into it; line breaks and tabs in it become spaces, other control characters nothing. */
+export function pasteInto(line: EditedLine, pasted: string): EditedLine {
+  const text = pasted
+    .replace(/[\r\n]+$/u, "")
+    .replaceAll(/[\r\n\t]+/gu, " ")
+    .replaceAll(/\p{Cc}/gu, "");
+  const parts = graphemes(line.text);
+  const at = Math.min(line.cursor, parts.length);
+  const before = parts.slice(0, at).join("") + text;
+  return { text: before + parts.slice(at).join(""), cursor: graphemes(before).length };
+}
+
 const NAMED = new Set(["up", "down", "enter", "esc", "tab", "pageup", "pagedown"]);
 
 /** The text before, under and after the cursor, for drawing it. */

@@ -194,6 +194,26 @@ test("what one typed before the screen was up does not bend its first frame", as
   expect(first).toMatch(/^[▎ ]○ question 1/u);
 });
 
+test("pasted text is no row of keys", async () => {
+  const { argv, env } = program();
+  const tmux = await tmuxWith(argv, { env });
+  const paste = async (text: string): Promise<void> => {
+    await tmux.command("set-buffer", text);
+    await tmux.command("paste-buffer", "-p", "-t", tmux.pane);
+  };
+  await tmux.see("Reindex the archive");
+  await paste("q\n");
+  await tmux.see("pasted text runs no keys");
+  await tmux.press("/");
+  await tmux.see("filter");
+  await paste("linter\n");
+  await tmux.seeNo("Reindex the archive");
+  await tmux.press("ctrl+u");
+  await tmux.see("Reindex the archive");
+  await tmux.press("Enter", "q");
+  expect(await tmux.ended()).toEqual({ code: 0, signal: null });
+});
+
 test("--plain prints the sessions once, without a sequence, and leaves", async () => {
   const { argv, env } = program("--plain");
   const tmux = await tmuxWith(argv, { env });

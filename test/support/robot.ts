@@ -108,10 +108,16 @@ export class Robot {
     }
   }
 
-  /** Types text as one burst, as a fast person or a paste without brackets does. */
+  /** Types text as one burst, as a fast person or a terminal that does not mark pastes does. */
   async type(text: string): Promise<void> {
     this.#input.write(text);
     await this.settle();
+  }
+
+  /** Pastes text as a terminal does that was asked to mark it. */
+  async paste(text: string): Promise<void> {
+    if (!this.terminal.bracketedPaste) throw new Error("the program did not ask for pasted text to be marked");
+    await this.type(`\x1b[200~${text}\x1b[201~`);
   }
 
   async resize(cols: number, rows: number): Promise<void> {

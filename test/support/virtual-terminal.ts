@@ -68,6 +68,11 @@ export class VirtualTerminal {
     return this.terminal.buffer.active.type === "alternate";
   }
 
+  /** Did the program ask to have pasted text marked? */
+  get bracketedPaste(): boolean {
+    return this.terminal.modes.bracketedPasteMode;
+  }
+
   /** Resolves when the bytes are on the screen. */
   write(data: string | Uint8Array): Promise<void> {
     this.bytes += typeof data === "string" ? Buffer.byteLength(data) : data.length;

@@ -1,14 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { aroundCursor, editedLine, editLine } from "../../src/ui/line-editor.ts";
+import { aroundCursor, type EditedLine, editedLine, editLine, pasteInto } from "../../src/ui/line-editor.ts";
 
-/** A line with `|` where the cursor stands, after some keys. */
-function after(line: string, ...keys: string[]): string {
+/** A line with `|` where the cursor stands. */
+function marked(line: string): EditedLine {
   const [before = "", rest = ""] = line.split("|");
-  let edited = { text: before + rest, cursor: editedLine(before).cursor };
-  for (const key of keys) edited = editLine(edited, key) ?? edited;
-  const marked = aroundCursor(edited);
-  return `${marked[0]}|${edited.text.slice(marked[0].length)}`;
+  return { text: before + rest, cursor: editedLine(before).cursor };
+}
+
+function withMark(line: EditedLine): string {
+  const [before] = aroundCursor(line);
+  return `${before}|${line.text.slice(before.length)}`;
+}
+
+/** A marked line after some keys. */
+function after(line: string, ...keys: string[]): string {
+  return withMark(keys.reduce((edited, key) => editLine(edited, key) ?? edited, marked(line)));
 }
 
 describe("a line being typed", () => {
@@ -41,6 +48,18 @@ describe("a line being typed", () => {
       expect(editLine(editedLine("a"), key)).toBeNull();
     },
   );
+
+  test.each([
+    ["a|d", "bc", "abc|d"],
+    ["|", "two  words ", "two  words |"],
+    ["|", "/home/me/out.md\n", "/home/me/out.md|"],
+    ["|", "one\r\ntwo\tthree\n\n", "one two three|"],
+    ["a|", "\u0015b\u0000\u009b1mc", "ab1mc|"],
+    ["👩‍💻|日", "e\u0301日", "👩‍💻e\u0301日|日"],
+    ["a|", "\n", "a|"],
+  ])("%s after pasting %j is %s", (line, pasted, expected) => {
+    expect(withMark(pasteInto(marked(line), pasted))).toBe(expected);
+  });
 
   test("the cursor stays within the line, whatever is pressed", () => {
     const keys = fc.array(

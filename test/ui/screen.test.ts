@@ -265,6 +265,41 @@ describe("reading a transcript", () => {
     expect(screen.view.filter).toBe("reindex");
   });
 
+  test("keys that waited while the program was busy do what they do one by one", async () => {
+    const { robot, screen } = await screenOn(someSessions());
+    await robot.press("g");
+    const { keys } = screen.rows();
+    await robot.type("\x04\x04");
+    expect(screen.view.selected).toBe(keys[2]);
+    await robot.type("/lint\x15reindx\x02e\r");
+    expect(screen.view.filter).toBe("reindex");
+    await robot.type("/\x03n");
+    expect(screen.view.overlay?.type ?? null).toBe(null);
+  });
+
+  test("pasted text is typed where one types, and runs no keys anywhere else", async () => {
+    const dir = someSessions();
+    const { robot, screen } = await screenOn(dir);
+    const before = treeHash(dir);
+    await robot.press("g", "Enter");
+    await robot.see("answer 30");
+    await robot.paste("f\ny\nq");
+    await robot.see("pasted text runs no keys");
+    expect(screen.view.overlay).toBeNull();
+    expect(screen.view.focus).toBe("detail");
+    await robot.press("Escape", "f");
+    await robot.see("Fork this session?");
+    await robot.paste("y\n");
+    await robot.see("Fork this session?");
+    await robot.press("n", "/");
+    await robot.paste("reindex the\narchive\n");
+    expect(screen.view.filter).toBe("reindex the archive");
+    expect(screen.view.overlay?.type).toBe("filter");
+    await robot.type("x");
+    expect(screen.view.filter).toBe("reindex the archivex");
+    expect(treeHash(dir)).toEqual(before);
+  });
+
   test("a session whose file goes away says so, and the screen lives on", async () => {
     const dir = someSessions();
     const { robot } = await screenOn(dir);

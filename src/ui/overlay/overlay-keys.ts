@@ -2,7 +2,7 @@ import type { Overlay, Picker } from "../../store/view.ts";
 import { askSearchAll } from "../controllers/finding.ts";
 import { confirmAction } from "../controllers/source-actions.ts";
 import type { KeyCommand } from "../keymap.ts";
-import { editedLine, editLine } from "../line-editor.ts";
+import { type EditedLine, editedLine, editLine, pasteInto } from "../line-editor.ts";
 import type { Screen } from "../screen.ts";
 import { paletteItems, type Typed } from "./overlay-content.ts";
 import { pickerItems } from "./picker-content.ts";
@@ -38,7 +38,7 @@ export function overlayKey(
         if (key === "enter") overlay.done(typed.line.text);
         return typed;
       }
-      return { ...typed, line: editLine(typed.line, key) ?? typed.line };
+      return edited(overlay, key, screen, typed);
     case "confirm":
       if (key === "y" || key === "enter") {
         screen.overlay(null);
@@ -51,6 +51,37 @@ export function overlayKey(
     case "form":
       return formKey(overlay, key, screen, typed);
   }
+}
+
+/** What a pasted text does: it is typed where a line is being typed. Null: nothing is typed here, and it is no key. */
+export function overlayPaste(overlay: Overlay, pasted: string, screen: Screen, typed: Typed): Typed | null {
+  return isTyping(overlay) ? changed(overlay, pasteInto(typed.line, pasted), screen) : null;
+}
+
+function isTyping(overlay: Overlay): boolean {
+  switch (overlay.type) {
+    case "filter":
+    case "search":
+    case "ask":
+    case "form":
+    case "palette":
+      return true;
+    case "picker":
+      return overlay.typing;
+    default:
+      return false;
+  }
+}
+
+function edited(overlay: Overlay, key: string, screen: Screen, typed: Typed): Typed {
+  const line = editLine(typed.line, key);
+  return line === null ? typed : changed(overlay, line, screen);
+}
+
+/** Another line is typed: what is chosen from begins anew, and the list is filtered at once. */
+function changed(overlay: Overlay, line: EditedLine, screen: Screen): Typed {
+  if (overlay.type === "filter") screen.filter(line.text);
+  return { line, chosen: 0 };
 }
 
 function readingKey(key: string, screen: Screen, typed: Typed): Typed {
@@ -88,10 +119,7 @@ function inputKey(overlay: Overlay & { type: "filter" | "search" }, key: string,
     askSearchAll(screen);
     return typed;
   }
-  const line = editLine(typed.line, key);
-  if (line === null) return typed;
-  if (overlay.type === "filter") screen.filter(line.text);
-  return { ...typed, line };
+  return edited(overlay, key, screen, typed);
 }
 
 function choosingKey(
@@ -127,8 +155,7 @@ function choosingKey(
     if (/^[1-9]$/u.test(key) && Number(key) <= runs.length) return choose(Number(key) - 1);
     return typed;
   }
-  const line = editLine(typed.line, key);
-  return line === null ? typed : { line, chosen: 0 };
+  return edited(overlay, key, screen, typed);
 }
 
 function pickerKey(picker: Picker, key: string, screen: Screen, typed: Typed): Typed {
@@ -159,10 +186,7 @@ function pickerKey(picker: Picker, key: string, screen: Screen, typed: Typed): T
     case "ctrl+u":
       return move(-8);
   }
-  if (picker.typing) {
-    const line = editLine(typed.line, key);
-    return line === null ? typed : { line, chosen: 0 };
-  }
+  if (picker.typing) return edited(picker, key, screen, typed);
   if (key === "j") return move(1);
   if (key === "k") return move(-1);
   if (key === "q") screen.overlay(null);
@@ -199,8 +223,7 @@ function formKey(overlay: Overlay & { type: "form" }, key: string, screen: Scree
     confirmAction(screen, action, values, target);
     return typed;
   }
-  const line = editLine(typed.line, key);
-  return line === null ? typed : { ...typed, line };
+  return edited(overlay, key, screen, typed);
 }
 
 function wrongWith(input: { choices?: string[]; check?(value: string): string | null }, value: string): string | null {

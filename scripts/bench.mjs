@@ -30,7 +30,7 @@ const { values } = parseArgs({
     json: { type: "boolean", default: false },
     runs: { type: "string", default: "5" },
     only: { type: "string" },
-    idle: { type: "string", default: "10" },
+    idle: { type: "string", default: "30" },
     program: { type: "string", default: join(ROOT, "dist/forktail.js") },
   },
 });

@@ -98,7 +98,10 @@ function priceBook(calcPrice: CalcPrice): PriceBook {
       const known = windows.get(name);
       if (known !== undefined) return known;
       const at = time === null ? null : new Date(time);
-      const found = look(provider, model, { input_tokens: 1, output_tokens: 1 }, at)?.model.context_window ?? null;
+      // However a request is billed, the model is the same.
+      const sample = { input_tokens: 1, output_tokens: 1 };
+      const named = provider === null ? null : look(provider, model, sample, at);
+      const found = (named ?? look(null, model, sample, at))?.model.context_window ?? null;
       if (windows.size > 10_000) windows.clear();
       windows.set(name, found);
       return found;
@@ -111,6 +114,7 @@ function dateOf(ms: number): Date | null {
   return Number.isNaN(ms) ? null : new Date(ms);
 }
 
+/** A provider that the table does not know has prices of its own, or none: only where none is named does the model's maker count. */
 function lookUp(
   calcPrice: CalcPrice,
   provider: string | null,
@@ -120,8 +124,7 @@ function lookUp(
 ): PriceCalculation | null {
   const when = at === null ? {} : { timestamp: at };
   try {
-    const exact = provider === null ? null : calcPrice(usage, model, { providerId: provider, ...when });
-    return exact ?? calcPrice(usage, model, when);
+    return calcPrice(usage, model, provider === null ? when : { providerId: provider, ...when });
   } catch {
     return null; // Numbers no request can have, or a provider the table does not know.
   }

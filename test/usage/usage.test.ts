@@ -92,7 +92,19 @@ describe("a price", () => {
     expect(prices.price(request("k", { cost: 0.5 }))).toBe(0.5);
     expect(prices.price(request("k", { model: "no-such-model-1" }))).toBeNull();
     expect(prices.price(request("k", { model: null }))).toBeNull();
-    expect(prices.price(request("k", { provider: "no-such-provider" }))).toBeCloseTo(3, 9);
+    expect(prices.price(request("k", { provider: null }))).toBeCloseTo(3, 9);
+  });
+
+  test.each(["github-copilot", "opencode", "zai", "ollama", "no-such-provider"])(
+    "of a model at %s, whose prices nobody knows, is none, and its window is known",
+    (provider) => {
+      expect(prices.price(request("k", { provider }))).toBeNull();
+      expect(prices.contextWindow(provider, "claude-sonnet-4-6", null)).toBe(1_000_000);
+    },
+  );
+
+  test("at a provider with prices of its own is that provider's", () => {
+    expect(prices.price(request("k", { provider: "amazon-bedrock" }))).toBeCloseTo(3.3, 9);
   });
 
   test("of a long prompt is dearer for the whole request", () => {

@@ -45,13 +45,22 @@ function healthy(file: ClaudeFile, leaf: number, before = file.parents.length): 
       results = 0;
     }
     if ((kind & ROW.assistant) !== 0) calls += callsOf(kind);
-    if ((kind & ROW.result) !== 0) results += callsOf(kind);
+    results += answersOf(file, row, kind);
     if ((kind & (ROW.prompt | ROW.assistant)) !== 0) said += 1;
-    if ((kind & (ROW.user | ROW.assistant)) !== 0) over = (kind & ROW.assistant) !== 0 && callsOf(kind) === 0;
+    if ((kind & (ROW.user | ROW.assistant)) !== 0) over = endsTurn(file, row, kind);
   }
   if (said === 0) return { ok: false, reason: "nothing was said before it: start a new session instead" };
   if (calls > results) return { ok: false, reason: "a call would be left without its result" };
   return { ok: true, leaf, branch, over };
+}
+
+function endsTurn(file: ClaudeFile, row: number, kind: number): boolean {
+  return (kind & ROW.assistant) !== 0 && callsOf(kind) <= answersOf(file, row, kind);
+}
+
+/** Results on a row: of tools that ran here, or that the provider ran. */
+function answersOf(file: ClaudeFile, row: number, kind: number): number {
+  return (kind & ROW.result) !== 0 ? callsOf(kind) : (file.answered[row] ?? 0);
 }
 
 /** May a fork end just before this row? For pages, which ask for every row they show. */
@@ -64,7 +73,7 @@ export function isForkable(file: ClaudeFile, row: number): boolean {
   for (let at = parentOf(file, row), steps = 0; at >= 0; at = parentOf(file, at), steps += 1) {
     const one = kindOf(file, at);
     if ((one & ROW.assistant) !== 0) calls += callsOf(one);
-    if ((one & ROW.result) !== 0) results += callsOf(one);
+    results += answersOf(file, at, one);
     if ((one & ROW.prompt) !== 0) return calls <= results || cutBefore(file, row).ok;
     if (steps > file.parents.length) return false;
   }

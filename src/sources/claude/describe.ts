@@ -66,7 +66,7 @@ export function describe(parts: SessionParts, lineage: Lineage): Described {
   const typed = onBranch.filter((prompt) => !prompt.command);
   const commands = onBranch.filter((prompt) => prompt.command);
   const expanded = commands.find((prompt) => (kindOf(file, prompt.row) & ROW.prompt) !== 0) ?? commands[0];
-  const firstPrompt = lineOrNull(typed[0]?.text);
+  const firstPrompt = lineOrNull(typed.find((prompt) => lineOrNull(prompt.text) !== null)?.text);
   const { active, abandoned } = branchCounts(file);
   return {
     id: parts.id,
@@ -122,9 +122,10 @@ function agentModels(agent: AgentFile): string[] {
   return [...agent.file.models, ...agent.file.sideModels];
 }
 
-/** A summary names a leaf, usually in another file; a copied row's summary belongs to the original (agents.md §1.4). */
+/** A summary names a leaf, usually in another file; a copied row's belongs to the original while that is there (agents.md §1.4). */
 function summaryOf(file: ClaudeFile, summaries: ReadonlyMap<string, string>, lineage: Lineage): string | null {
-  const copiedUpTo = lineage.forkPoint === null ? -1 : (file.rows[lineage.forkPoint] ?? -1);
+  const { forkPoint, hasOriginal } = lineage;
+  const copiedUpTo = forkPoint === null || !hasOriginal ? -1 : (file.rows[forkPoint] ?? -1);
   let last: { row: number; text: string } | null = null;
   for (const [leaf, text] of summaries) {
     if (!Object.hasOwn(file.rows, leaf)) continue;

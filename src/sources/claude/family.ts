@@ -16,11 +16,13 @@ export interface Lineage {
   forkPoint: string | null;
   /** Ids of requests that another session owns. */
   copied: ReadonlySet<string>;
+  /** Is that session there? */
+  hasOriginal: boolean;
   /** 0 for an original, 1 for its copies, … */
   depth: number;
 }
 
-const ORIGINAL: Lineage = { forkOf: null, forkPoint: null, copied: new Set(), depth: 0 };
+const ORIGINAL: Lineage = { forkOf: null, forkPoint: null, copied: new Set(), hasOriginal: false, depth: 0 };
 const MOST_COMPARED = 64;
 
 /** What ties sessions into one family: the sessions they say they were copied from, and the roots of their chains. */
@@ -65,6 +67,7 @@ export function lineages(members: readonly Member[]): Map<string, Lineage> {
       forkOf: source === null ? null : source.forkOf,
       forkPoint: source === null ? null : (uuids.get(one.id)?.[source.row] ?? null),
       copied,
+      hasOriginal: sorted.some(({ id }) => id === source?.forkOf),
       depth: depths.get(one.id) ?? 0,
     });
   }
@@ -76,7 +79,7 @@ function lineageAlone(only: Member): Lineage {
   const pointed = pointedAt(only.id, only.file);
   if (pointed === null) return ORIGINAL;
   const point = uuidsInOrder(only.file)[pointed.row] ?? null;
-  return { forkOf: pointed.session, forkPoint: point, copied: new Set(), depth: 1 };
+  return { forkOf: pointed.session, forkPoint: point, copied: new Set(), hasOriginal: false, depth: 1 };
 }
 
 function uuidsInOrder(file: ClaudeFile): string[] {
@@ -91,7 +94,9 @@ function sourceOf(
   uuids: ReadonlyMap<string, string[]>,
 ): { forkOf: string; row: number } | null {
   const pointed = pointedAt(one.id, one.file);
-  if (pointed !== null) return { forkOf: pointed.session, row: pointed.row };
+  if (pointed !== null && isCopyOf(one, pointed.session, members, uuids)) {
+    return { forkOf: pointed.session, row: pointed.row };
+  }
   let best: { forkOf: string; row: number; shared: number; own: number } | null = null;
   for (const other of nearest(one, members)) {
     // A copy that says where it comes from is nobody's original but its own copies'.
@@ -108,6 +113,12 @@ function sourceOf(
     if (better) best = { forkOf: other.id, row: mine.lastShared, shared: mine.shared, own: theirs.firstOwn };
   }
   return best === null ? null : { forkOf: best.forkOf, row: best.row };
+}
+
+/** Another session's id alone makes no copy of it where that session can be looked at: rows of it do (agents.md §1.3). */
+function isCopyOf(one: Member, id: string, members: readonly Member[], uuids: ReadonlyMap<string, string[]>): boolean {
+  const other = one.file.forkedFrom === null ? members.find((member) => member.id === id) : undefined;
+  return other === undefined || compare(one, other, uuids.get(one.id) ?? []).shared > 0;
 }
 
 function nearest(one: Member, members: readonly Member[]): Member[] {

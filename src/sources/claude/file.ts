@@ -62,6 +62,10 @@ export interface ClaudeFile extends FoldedLines {
   sides: Record<string, string>;
   requests: ClaudeRequest[];
   byMessage: Record<string, number>;
+  /** Results that the provider itself wrote into a reply (web search …): row → how many. */
+  answered: Record<number, number>;
+  /** The most tokens that a request of the main chain put in front of a model, by model. */
+  mostContext: Record<string, number>;
   /** Last row of the main chain, -1. */
   leaf: number;
   sideLeaf: number;
@@ -96,6 +100,8 @@ export interface ClaudeFile extends FoldedLines {
   tail: Tail;
   /** A command whose next row decides whether it became a prompt: index into `prompts`, -1. */
   pendingCommand: number;
+  /** How the file ended before that command, when the command alone opened a turn. */
+  tailBefore: Tail | null;
   /** Where reading began, when only the end of a big file was read; else 0. */
   low: number;
 }
@@ -113,6 +119,8 @@ export function newClaudeFile(): ClaudeFile {
     sides: {},
     requests: [],
     byMessage: {},
+    answered: {},
+    mostContext: {},
     leaf: -1,
     sideLeaf: -1,
     prompts: [],
@@ -140,6 +148,7 @@ export function newClaudeFile(): ClaudeFile {
     reportedCost: null,
     tail: { ...NEW_TAIL },
     pendingCommand: -1,
+    tailBefore: null,
     ...noFoldedLines(),
     low: 0,
   };
@@ -151,4 +160,14 @@ export function kindOf(file: ClaudeFile, row: number): number {
 
 export function callsOf(kind: number): number {
   return Math.floor(kind / CALLS);
+}
+
+/** Is `a` the later state of the same reply? Placeholders have no prompt yet, early rows little output. */
+export function isFuller(a: ClaudeRequest, b: ClaudeRequest): boolean {
+  return a.output !== b.output ? a.output > b.output : promptOf(a) > promptOf(b);
+}
+
+/** Tokens that it put in front of the model. */
+export function promptOf({ input, cacheRead, write5m, write1h }: ClaudeRequest): number {
+  return input + cacheRead + write5m + write1h;
 }

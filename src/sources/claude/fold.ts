@@ -1,10 +1,10 @@
 import type { ByteSource, FileFold } from "../../files/fold.ts";
 import { foldLines } from "../jsonl/folded-lines.ts";
 import { type Fields, field, numberField, objectField, parseRecord, textField, timeField } from "../jsonl/record.ts";
-import { readAssistantRow } from "./assistant-row.ts";
+import { readAssistantRow, readRepeatedAssistantRow } from "./assistant-row.ts";
 import { type ClaudeFile, newClaudeFile, ROW } from "./file.ts";
 import { isRowId, SESSION_ID } from "./ids.ts";
-import { noteUserRow } from "./user-fold.ts";
+import { noteUserRow, rejectPendingCommand } from "./user-fold.ts";
 
 /** What a list needs of a string: titles and prompts are cut long before this. */
 const MOST_STRING = 4096;
@@ -14,7 +14,7 @@ const MOST_ROOTS = 64;
 /** One transcript file of Claude Code (agents.md §1). */
 export const claudeFold: FileFold<ClaudeFile> = {
   name: "claude",
-  version: 2,
+  version: 3,
   initial: newClaudeFile,
   *advance(state, bytes, from) {
     return yield* advanceClaude(state, bytes, from);
@@ -34,6 +34,11 @@ function takeRecord(state: ClaudeFile, fields: Fields, offset: number): void {
   if (time !== null) {
     if (state.startedAt === null || time < state.startedAt) state.startedAt = time;
     if (state.updatedAt === null || time > state.updatedAt) state.updatedAt = time;
+  }
+  const cwd = textField(fields, "cwd");
+  if (cwd !== null) {
+    state.cwd ??= cwd;
+    state.lastCwd = cwd;
   }
   switch (textField(fields, "type")) {
     case "user":
@@ -95,7 +100,10 @@ function takeRow(state: ClaudeFile, fields: Fields, offset: number, time: number
   const session = textField(fields, "sessionId");
   state.sessionId ??= session;
   // Some versions write rows again after a compaction or a branch: the first copy wins (agents.md §1.3).
-  if (Object.hasOwn(state.rows, uuid)) return;
+  if (Object.hasOwn(state.rows, uuid)) {
+    if (textField(fields, "type") === "assistant") readRepeatedAssistantRow(state, fields, state.rows[uuid] ?? -1);
+    return;
+  }
   const row = state.parents.length;
   const side = field(fields, "isSidechain") === true;
   state.rows[uuid] = row;
@@ -146,11 +154,6 @@ function parentRow(state: ClaudeFile, fields: Fields, row: number): number {
 }
 
 function notePlace(state: ClaudeFile, fields: Fields, session: string | null, row: number): void {
-  const cwd = textField(fields, "cwd");
-  if (cwd !== null) {
-    state.cwd ??= cwd;
-    state.lastCwd = cwd;
-  }
   state.gitBranch = textField(fields, "gitBranch") ?? state.gitBranch;
   state.version = textField(fields, "version") ?? state.version;
   state.entrypoint = textField(fields, "entrypoint") ?? state.entrypoint;
@@ -169,6 +172,8 @@ function noteSide(state: ClaudeFile, fields: Fields, uuid: string, row: number):
 
 function takeSystemRow(state: ClaudeFile, fields: Fields, row: number, time: number | null, side: boolean): void {
   const subtype = textField(fields, "subtype");
+  // What a command of the program's own printed: it was none for the model.
+  if (subtype === "local_command" && !side) rejectPendingCommand(state);
   if (subtype === "compact_boundary") {
     state.kinds[row] = (state.kinds[row] ?? 0) + ROW.boundary;
     const about = objectField(fields, "compactMetadata");

@@ -3,10 +3,11 @@ import { dirname, join } from "node:path";
 import { type Folded, runSliced } from "../../files/fold.ts";
 import { openRegular } from "../../files/open.ts";
 import { publishNew } from "../../files/publish.ts";
+import { membersOf } from "../../files/raw-json.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import { forkedFrom, forksByCopy } from "../agents/forks-by-copy.ts";
 import { type Line, linesForward } from "../jsonl/line-windows.ts";
-import { type Fields, objectField, parseRecord, textField } from "../jsonl/record.ts";
+import { objectField, parseRecord, recordText, textField } from "../jsonl/record.ts";
 import type { ForkAbility } from "../source.ts";
 import { type Cut, cutBefore } from "./cuts.ts";
 import { type ClaudeFile, newClaudeFile } from "./file.ts";
@@ -103,13 +104,19 @@ async function writeCopy(folded: Folded<ClaudeFile>, plan: CopyPlan, path: strin
       if (line.offset >= behind) break;
       const uuid = offsets.get(line.offset);
       const made = uuid === undefined ? besideLine(line, plan, copied) : rowLine(line, plan, uuid);
-      if (made !== null) yield Buffer.from(`${JSON.stringify(made)}\n`);
+      if (made !== null) yield Buffer.from(`${made}\n`);
     }
     yield Buffer.from(`${JSON.stringify({ type: "custom-title", customTitle: plan.title, sessionId: plan.newId })}\n`);
   };
   await publishNew(path, chunks(), {
     mode: file.stat.mode & 0o777,
-    verify: (temporary) => verifyCopy(temporary, plan.newId, copied, uuids[plan.cut.leaf] ?? ""),
+    verify: (temporary) =>
+      verifyCopy(temporary, {
+        id: plan.newId,
+        copied,
+        leaf: uuids[plan.cut.leaf] ?? "",
+        loose: new Set(state.loose.filter(([row]) => plan.cut.branch[row] === 1).map(([row]) => uuids[row] ?? "")),
+      }),
   });
 }
 
@@ -120,14 +127,24 @@ function uuidsOf(state: ClaudeFile): string[] {
 }
 
 /** A row of the copy: its session is the new one, and it says which row it was. */
-function rowLine(line: Line, plan: CopyPlan, uuid: string): Fields {
-  const record = parseRecord(line.bytes);
-  if (record === null) throw new Error(`the row at byte ${line.offset} can no longer be read`);
-  return { ...record.fields, sessionId: plan.newId, forkedFrom: { sessionId: plan.id, messageUuid: uuid } };
+function rowLine(line: Line, plan: CopyPlan, uuid: string): string {
+  const origin = { sessionId: plan.id, messageUuid: uuid };
+  const made = withMembers(line, { sessionId: plan.newId, forkedFrom: origin });
+  if (made === null) throw new Error(`the row at byte ${line.offset} can no longer be read`);
+  return made;
+}
+
+/** The record with other values for some of its members, and every other value as it was written: numbers above 2^53 too. */
+function withMembers(line: Line, values: Readonly<Record<string, unknown>>): string | null {
+  const text = recordText(line.bytes);
+  if (text === null) return null;
+  const members = membersOf(text);
+  for (const [name, value] of Object.entries(values)) members.set(name, JSON.stringify(value));
+  return `{${Array.from(members, ([name, raw]) => `${JSON.stringify(name)}:${raw}`).join(",")}}`;
 }
 
 /** Settings go along; backups only of rows that do; titles, running totals and typed-ahead prompts stay behind. */
-function besideLine(line: Line, plan: CopyPlan, copied: ReadonlySet<string>): Fields | null {
+function besideLine(line: Line, plan: CopyPlan, copied: ReadonlySet<string>): string | null {
   if (line.bytes.length > 1024 * 1024) return null;
   const fields = parseRecord(line.bytes)?.fields ?? null;
   switch (textField(fields, "type")) {
@@ -135,26 +152,37 @@ function besideLine(line: Line, plan: CopyPlan, copied: ReadonlySet<string>): Fi
     case "permission-mode":
     case "tag":
     case "ai-title":
-      return { ...fields, sessionId: plan.newId };
+      return withMembers(line, { sessionId: plan.newId });
     case "file-history-snapshot": {
       const message = textField(fields, "messageId") ?? textField(objectField(fields, "snapshot"), "messageId");
-      return message !== null && copied.has(message) ? fields : null;
+      return message !== null && copied.has(message) ? recordText(line.bytes) : null;
     }
     default:
       return null;
   }
 }
 
+/** What a finished copy must hold. */
+interface CopyFacts {
+  id: string;
+  copied: ReadonlySet<string>;
+  leaf: string;
+  /** Rows whose parent lies before them nowhere: in the original neither. */
+  loose: ReadonlySet<string>;
+}
+
 /** Reads the finished copy as the program would: its ids, its rows, and one chain from the end to the start. */
-async function verifyCopy(path: string, id: string, copied: ReadonlySet<string>, leaf: string): Promise<void> {
+async function verifyCopy(path: string, { id, copied, leaf, loose }: CopyFacts): Promise<void> {
   using file = openRegular(path);
   const state = newClaudeFile();
   const read = await runSliced(advanceClaude(state, file, 0));
   const rows = Object.keys(state.rows);
+  const uuids = uuidsOf(state);
   const whole =
     read === file.size &&
     state.bad.count === 0 &&
-    state.loose.length === 0 &&
+    state.loose.length === loose.size &&
+    state.loose.every(([row]) => loose.has(uuids[row] ?? "")) &&
     rows.length === copied.size &&
     rows.every((uuid) => copied.has(uuid)) &&
     Object.keys(state.sessionRows).every((session) => session === id);

@@ -43,7 +43,7 @@ export interface Seat {
 
 /**
  * Which process runs which session (agents.md §0, §1.6): the registry, else the id on a command line, else, where no
- * registry is written at all, the folder: its newest session.
+ * registry is written at all, the folder: its newest session that was written since the process started.
  */
 export function findLive(
   seatsNow: () => readonly Seat[],
@@ -95,7 +95,7 @@ export function findLive(
   withTwice(live, holders, processes);
   if (registryExists) return live;
   for (const process of byFolder) {
-    const seat = newestIn(process.cwd, seats, live);
+    const seat = newestIn(process, seats, live);
     if (seat === null) continue;
     live.set(seat.id, {
       process,
@@ -120,10 +120,13 @@ function withTwice(
   return live;
 }
 
-function newestIn(cwd: string | null, seats: readonly Seat[], live: ReadonlyMap<string, Live>): Seat | null {
+/** What was last written before a process started is not what it works on. */
+function newestIn(process: Process, seats: readonly Seat[], live: ReadonlyMap<string, Live>): Seat | null {
+  const { cwd } = process;
+  const since = process.startedAt ?? Number.NEGATIVE_INFINITY;
   let newest: Seat | null = null;
   for (const seat of seats) {
-    if (cwd === null || seat.cwd !== cwd) continue;
+    if (cwd === null || seat.cwd !== cwd || (seat.updatedAt ?? 0) < since) continue;
     if (newest === null || (seat.updatedAt ?? 0) > (newest.updatedAt ?? 0)) newest = seat;
   }
   return newest !== null && live.has(newest.id) ? null : newest;

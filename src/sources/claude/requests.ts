@@ -1,5 +1,5 @@
 import type { ModelRequest } from "../../usage/request.ts";
-import type { ClaudeFile, ClaudeRequest } from "./file.ts";
+import { type ClaudeFile, type ClaudeRequest, isFuller } from "./file.ts";
 
 /** A sub-agent's transcript (agents.md §1.1). */
 export interface AgentFile {
@@ -38,7 +38,7 @@ export function agentRequests(main: ClaudeFile, agents: readonly AgentFile[]): O
       if (!request.counted || isCountedIn(main, request.id)) continue;
       const before = found.get(request.id);
       if (before === undefined) found.set(request.id, { request, by: agent.id });
-      else if (before.request.output < request.output) found.set(request.id, { request, by: before.by });
+      else if (isFuller(request, before.request)) found.set(request.id, { request, by: before.by });
     }
   }
   return [...found.values()];

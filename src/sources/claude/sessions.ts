@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Folded } from "../../files/fold.ts";
 import type { Problem } from "../../session/problem.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
@@ -12,6 +12,7 @@ import { SESSION_ID } from "./ids.ts";
 import { type Place, placeOf } from "./locate.ts";
 import { type Registered, readRegistered } from "./registry.ts";
 import type { AgentFile } from "./requests.ts";
+import { SharedMessages } from "./shared-messages.ts";
 
 const SOURCE = "claude";
 
@@ -48,9 +49,10 @@ export class ClaudeSessions {
   readonly #bySession = new Map<string, Set<string>>();
   readonly #ties = new Map<string, Set<string>>();
   readonly #tiesOf = new Map<string, string[]>();
-  /** Folder → leaf uuid → summary. */
-  readonly #summaries = new Map<string, Map<string, string>>();
-  /** Folder → leaves that were named since `summarized` was last asked. */
+  readonly #shared = new SharedMessages();
+  /** Folder → file → leaf uuid → summary. */
+  readonly #summaries = new Map<string, Map<string, Readonly<Record<string, string>>>>();
+  /** Folder → leaves whose summary changed since `summarized` was last asked. */
   readonly #named = new Map<string, Set<string>>();
   /** Folder → transcripts in it. */
   readonly #folders = new Map<string, Set<string>>();
@@ -100,9 +102,10 @@ export class ClaudeSessions {
     if (place.kind === "session") {
       const folder = folderOf(root, place.project);
       this.#folders.set(folder, (this.#folders.get(folder) ?? new Set()).add(path));
-      this.#retie(session, dirty);
-      this.#noteSummaries(root, place.project, folded.state);
+      this.#noteSummaries(folder, path, folded.state.summaries);
     }
+    const tied = this.#shared.note(session, folded.state);
+    for (const one of place.kind === "session" ? tied.add(session) : tied) this.#retie(one, dirty);
     return dirty;
   }
 
@@ -155,7 +158,11 @@ export class ClaudeSessions {
     const known = this.#files.get(path);
     if (known === undefined) return this.takeSmall(root, path);
     this.#files.delete(path);
-    if (known.place.kind === "session") this.#folders.get(folderOf(root, known.place.project))?.delete(path);
+    if (known.place.kind === "session") {
+      const folder = folderOf(root, known.place.project);
+      this.#folders.get(folder)?.delete(path);
+      this.#noteSummaries(folder, path, {});
+    }
     const dirty = new Set<string>();
     if (known.session !== null) this.#leave(known.session, path, dirty);
     return dirty;
@@ -177,16 +184,20 @@ export class ClaudeSessions {
     );
   }
 
-  /** Its sub-agents' files: by id, the longer where there are several. */
+  /** Its sub-agents' files: of copies of one the longer. Workflows may give two of their agents the same id. */
   agents(id: string): AgentFile[] {
-    const byId = new Map<string, { path: string; folded: Folded<ClaudeFile> }>();
+    const found: { agent: string; path: string; folded: Folded<ClaudeFile> }[] = [];
     for (const path of this.#bySession.get(id) ?? []) {
       const known = this.#files.get(path);
-      if (known?.place.kind !== "agent") continue;
-      const before = byId.get(known.place.agent);
-      const longer = before === undefined || known.folded.size > before.folded.size;
-      if (longer || (known.folded.size === before.folded.size && path < before.path)) {
-        byId.set(known.place.agent, { path, folded: known.folded });
+      if (known?.place.kind === "agent") found.push({ agent: known.place.agent, path, folded: known.folded });
+    }
+    found.sort((a, b) => b.folded.size - a.folded.size || (a.path < b.path ? -1 : 1));
+    const byId = new Map<string, (typeof found)[number]>();
+    for (const one of found) {
+      const before = byId.has(one.agent) ? [...byId.values()].filter(({ agent }) => agent === one.agent) : [];
+      if (before.length === 0) byId.set(one.agent, one);
+      else if (!before.some(({ folded }) => areCopies(folded.state, one.folded.state))) {
+        byId.set(namedByFolder(one, byId), one);
       }
     }
     return [...byId]
@@ -209,8 +220,14 @@ export class ClaudeSessions {
     return this.#archived.has(join(one.root.path, "projects", one.project, id, "archived.json"));
   }
 
+  /** What files of its folder say of leaves; of two that name the same one, the later by name. */
   summaries(one: Candidate): ReadonlyMap<string, string> {
-    return this.#summaries.get(folderOf(one.root, one.project)) ?? new Map();
+    const byFile = this.#summaries.get(folderOf(one.root, one.project)) ?? new Map();
+    const merged = new Map<string, string>();
+    for (const path of [...byFile.keys()].sort()) {
+      for (const [leaf, text] of Object.entries<string>(byFile.get(path) ?? {})) merged.set(leaf, text);
+    }
+    return merged;
   }
 
   /** The sessions that share rows with one of these, or say they were copied from one. */
@@ -270,7 +287,8 @@ export class ClaudeSessions {
   /** Renews what ties a session to others; those it was tied to change with it. */
   #retie(session: string, dirty: Set<string>): void {
     const winner = this.candidates(session)[0];
-    const ties = winner === undefined ? [] : familyTies(session, winner.folded.state);
+    const ties =
+      winner === undefined ? [] : [...familyTies(session, winner.folded.state), ...this.#shared.ties(session)];
     const before = this.#tiesOf.get(session) ?? [];
     if (before.length === ties.length && before.every((tie, i) => tie === ties[i])) return;
     for (const tie of before) {
@@ -286,21 +304,21 @@ export class ClaudeSessions {
     }
   }
 
-  #noteSummaries(root: Root, project: string, file: ClaudeFile): void {
-    const folder = folderOf(root, project);
-    const held = this.#summaries.get(folder) ?? new Map<string, string>();
-    const fresh = Object.entries(file.summaries).filter(([leaf, text]) => held.get(leaf) !== text);
-    if (fresh.length === 0) return;
-    this.#summaries.set(folder, held);
+  #noteSummaries(folder: string, path: string, summaries: Readonly<Record<string, string>>): void {
+    const byFile = this.#summaries.get(folder) ?? new Map<string, Readonly<Record<string, string>>>();
+    const before = byFile.get(path) ?? {};
+    const leaves = [...new Set([...Object.keys(before), ...Object.keys(summaries)])];
+    const changed = leaves.filter((leaf) => before[leaf] !== summaries[leaf]);
+    if (changed.length === 0) return;
+    if (Object.keys(summaries).length > 0) byFile.set(path, { ...summaries });
+    else byFile.delete(path);
+    this.#summaries.set(folder, byFile);
     const named = this.#named.get(folder) ?? new Set<string>();
     this.#named.set(folder, named);
-    for (const [leaf, text] of fresh) {
-      held.set(leaf, text);
-      named.add(leaf);
-    }
+    for (const leaf of changed) named.add(leaf);
   }
 
-  /** The sessions that were given a summary since the last time, by whatever file: one look at a folder for all of them. */
+  /** The sessions whose summary changed since the last time, by whatever file: one look at a folder for all of them. */
   summarized(): Set<string> {
     const dirty = new Set<string>();
     for (const [folder, leaves] of this.#named) {
@@ -321,6 +339,19 @@ function sessionOf(place: Place, folded: Folded<ClaudeFile>): string | null {
   if (place.kind !== "agent") return null;
   const session = place.session ?? folded.state.sessionId;
   return session !== null && SESSION_ID.test(session) ? session : null;
+}
+
+/** Two files of one agent hold the same first rows (agents.md §1.1: an older version kept them elsewhere). */
+function areCopies(a: ClaudeFile, b: ClaudeFile): boolean {
+  return b.roots.some((uuid) => Object.hasOwn(a.rows, uuid)) || a.roots.some((uuid) => Object.hasOwn(b.rows, uuid));
+}
+
+/** `wf_2/x1`: another agent of the same id, told by the folder it lies in. */
+function namedByFolder(one: { agent: string; path: string }, taken: ReadonlyMap<string, unknown>): string {
+  const name = `${cleanLine(basename(dirname(one.path)))}/${one.agent}`;
+  let free = name;
+  for (let n = 2; taken.has(free); n += 1) free = `${name}~${n}`;
+  return free;
 }
 
 const NO_META: AgentMeta = { type: null, description: null, model: null, toolUseId: null };

@@ -91,21 +91,26 @@ export function snapshotOf(parts: SnapshotParts): Snapshot {
   };
 }
 
-/** A file of which only the end was read so far has no numbers yet. */
+/** A file of which only the end was read so far has no numbers yet; replies behind some gateways never have (design §4). */
 function usageOf(parts: SnapshotParts): Pick<Snapshot, "usage" | "own"> {
-  if (parts.main.state.low > 0) return { usage: null, own: null };
+  const { low, requests } = parts.main.state;
+  const untold =
+    requests.length > 0 && !requests.some(({ counted }) => counted) && parts.described.requests().length === 0;
+  if (low > 0 || untold) return { usage: null, own: null };
   const whole = parts.described.ownSum(parts.prices);
   if (whole !== null) return { usage: whole, own: whole };
   return pricedUsage(parts.described.requests(), parts.prices);
 }
 
-/** The model's window by the price table; above it a long window must be in use (agents.md §7). */
+/** The model's window by the price table; when it was ever given more, a long window must be in use (agents.md §7). */
 function contextOf({ described, main, prices }: SnapshotParts): ContextUse | null {
   if (described.context === null) return null;
   const { used, model } = described.context;
   const provider = model !== null && /claude/iu.test(model) ? "anthropic" : null;
   const limit = model === null ? null : (prices?.contextWindow(provider, model, isoTime(main.state.updatedAt)) ?? null);
-  return { used, limit: limit !== null && used > limit ? Math.max(LONG_WINDOW, limit) : limit };
+  const { mostContext } = main.state;
+  const most = Math.max(used, model !== null && Object.hasOwn(mostContext, model) ? (mostContext[model] ?? 0) : 0);
+  return { used, limit: limit !== null && most > limit ? Math.max(LONG_WINDOW, limit) : limit };
 }
 
 function parentOf(parts: SnapshotParts): Snapshot["parent"] {

@@ -31,6 +31,7 @@ export function noteUserRow(state: ClaudeFile, fields: Fields, row: number, time
       // Undecided until the next row; by its form when none comes.
       if (looksExpanded(fields)) {
         bit(ROW.prompt);
+        if (!side) state.tailBefore = state.tail;
         open("the last record is a slash command");
       }
       return;
@@ -54,8 +55,10 @@ export function noteUserRow(state: ClaudeFile, fields: Fields, row: number, time
       dropPendingCommand(state);
       open("the last record is a notification for the agent");
       return;
-    case "injected":
+    case "meta":
       if (acceptPendingCommand(state)) open("the last record is a slash command's prompt");
+      return;
+    case "injected":
       return;
   }
 }
@@ -63,21 +66,26 @@ export function noteUserRow(state: ClaudeFile, fields: Fields, row: number, time
 /** The command became a prompt: text for the model, or a reply, followed it. */
 export function acceptPendingCommand(state: ClaudeFile): boolean {
   const prompt = state.prompts[state.pendingCommand];
-  state.pendingCommand = -1;
+  dropPendingCommand(state);
   if (prompt === undefined) return false;
   state.kinds[prompt.row] = (state.kinds[prompt.row] ?? 0) | ROW.prompt;
   return true;
 }
 
-function rejectPendingCommand(state: ClaudeFile): void {
+/** The command ran in the program itself: the file ends as it did before it. */
+export function rejectPendingCommand(state: ClaudeFile): void {
   const prompt = state.prompts[state.pendingCommand];
-  state.pendingCommand = -1;
-  if (prompt !== undefined) state.kinds[prompt.row] = (state.kinds[prompt.row] ?? 0) & ~ROW.prompt;
+  if (prompt !== undefined) {
+    state.kinds[prompt.row] = (state.kinds[prompt.row] ?? 0) & ~ROW.prompt;
+    state.tail = state.tailBefore ?? state.tail;
+  }
+  dropPendingCommand(state);
 }
 
 /** Another prompt came first: only its form says whether the command had become one. */
 function dropPendingCommand(state: ClaudeFile): void {
   state.pendingCommand = -1;
+  state.tailBefore = null;
 }
 
 /** Closes the calls that are answered; returns how many answers there are. */

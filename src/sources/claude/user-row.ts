@@ -9,6 +9,8 @@ type UserKind =
   | "interrupt"
   | "compact-summary"
   | "notification"
+  /** Text for the model that nobody typed, as what a slash command became. */
+  | "meta"
   | "injected";
 
 export interface UserRow {
@@ -41,9 +43,8 @@ export function readUserRow(fields: Fields): UserRow {
   if (OUTPUT.some((mark) => start.startsWith(mark))) return { kind: "command-output", text: inside(start) };
   if (COMMAND.some((mark) => start.startsWith(mark))) return { kind: "command", text: commandText(text) };
   if (start.startsWith("<task-notification>")) return { kind: "notification", text };
-  if (field(fields, "isMeta") === true || INJECTED.some((mark) => start.startsWith(mark))) {
-    return { kind: "injected", text };
-  }
+  if (INJECTED.some((mark) => start.startsWith(mark))) return { kind: "injected", text };
+  if (field(fields, "isMeta") === true) return { kind: "meta", text };
   const origin = textField(objectField(fields, "origin"), "kind");
   if (origin !== null && origin !== "human") return { kind: "notification", text };
   return { kind: "prompt", text };

@@ -23,6 +23,12 @@ export async function turnsOf(path: string): Promise<Turn[]> {
   return entries.map((entry) => ({ entry, ref: refName(entry, seen) }));
 }
 
+/** Who bills what a vendor's program asks for, by the price table's names. */
+const PROVIDERS = new Map([
+  ["claude", "anthropic"],
+  ["codex", "openai"],
+]);
+
 /** One request a reply. Of which model it was is known of the present one only: a switch leaves no trace in the file. */
 export function requestsOf(facts: RowFacts, turns: readonly Turn[]): ModelRequest[] {
   const { incarnation, name } = facts.session;
@@ -31,7 +37,7 @@ export function requestsOf(facts: RowFacts, turns: readonly Turn[]): ModelReques
   return replies.map(({ entry, ref }) => ({
     key: `herrscher/${incarnation || name}/${ref}`,
     time: timeOf(entry.ts),
-    provider: vendor,
+    provider: PROVIDERS.get(vendor ?? "") ?? null,
     model,
     by: null,
     ...usageOf(entry),

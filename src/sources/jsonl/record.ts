@@ -34,6 +34,16 @@ export function parseRecord(line: Buffer, mostString?: number): ParsedRecord | n
   }
 }
 
+/** The text of a line that is a JSON object, without the NULs around it; null when it is not one. */
+export function recordText(line: Buffer): string | null {
+  const text = withoutNuls(line).toString("utf8");
+  try {
+    return fieldsOf(JSON.parse(text)) === null ? null : text;
+  } catch {
+    return null;
+  }
+}
+
 /** Nothing but white space and NULs: not a record, and no damage either. */
 export function isBlankLine(line: Buffer): boolean {
   if (line.length > 4096) return false;

@@ -95,6 +95,14 @@ describe("a copied conversation", () => {
     expect(lines.get(late.id)?.copied.size).toBe(2);
   });
 
+  test("is none where only the other session's id stands, and nothing of it", () => {
+    const one = new Conversation("one").prompt("p1").reply("a1");
+    const other = new Conversation("other").prompt("p2").reply("a2");
+    for (const row of one.rows) row.sessionId = other.id;
+    for (const row of other.rows) row.sessionId = one.id;
+    for (const line of judged(one, other).values()) expect(line).toMatchObject({ forkOf: null, copied: new Set() });
+  });
+
   test("with fresh uuids but the same messages is still counted once", () => {
     const original = base();
     const fork = copyOf(original, "sdk", (row) => ({

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bytesOf, runNow } from "../../../src/files/fold.ts";
+import { cutBefore, isForkable } from "../../../src/sources/claude/cuts.ts";
 import { claudeFold } from "../../../src/sources/claude/fold.ts";
 import { readUserRow } from "../../../src/sources/claude/user-row.ts";
 import { fixture } from "../../support/fixtures.ts";
 import { foldInPieces } from "../../support/fold-in-pieces.ts";
-import { Conversation, uuid } from "./rows.ts";
+import { Conversation, type Row, uuid } from "./rows.ts";
 
 function fold(text: string) {
   const state = claudeFold.initial();
@@ -131,6 +132,65 @@ describe("the fold", () => {
     expect(state.requests[0]).toMatchObject({ output: 9, input: 3, time: state.times[1] });
   });
 
+  test.each([
+    ["of a gateway's form", "gen/abc+1=="],
+    ["too long for a name", "x".repeat(200)],
+    ["that objects have", "__proto__"],
+  ])("counts a message once whose id is one %s", (_, id) => {
+    const state = fold(new Conversation("odd").prompt("p").reply("a", { id }).reply("b", { id }).text());
+    expect(state.requests).toHaveLength(1);
+    expect(state.messages).toEqual([-1, 0, 0]);
+  });
+
+  test("takes the fuller of two rows with the same output, and the numbers of a row that is written again", () => {
+    const one = new Conversation("same").prompt("p");
+    one.reply("a", { id: "m", usage: { input_tokens: 0, output_tokens: 5 } });
+    one.reply("b", { id: "m", usage: { input_tokens: 100, output_tokens: 5 } });
+    expect(fold(one.text()).requests).toMatchObject([{ input: 100, output: 5 }]);
+    const two = new Conversation("again").prompt("p").reply("a", { usage: { input_tokens: 3, output_tokens: 2 } });
+    const [, row] = two.rows;
+    const message = { ...(row?.message as Row), usage: { input_tokens: 3, output_tokens: 500 } };
+    two.raw({ ...row, parentUuid: null, message });
+    const state = fold(two.text());
+    expect(state.requests).toMatchObject([{ output: 500, row: 1, time: state.times[1] }]);
+    expect(state.parents).toEqual([-1, 0]);
+  });
+
+  test.each<[string, Row, number, number]>([
+    ["no split", {}, 1000, 0],
+    ["an empty split", { cache_creation: {} }, 1000, 0],
+    ["zeros", { cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 } }, 1000, 0],
+    ["the hour's part alone", { cache_creation: { ephemeral_1h_input_tokens: 300 } }, 700, 300],
+    ["both", { cache_creation: { ephemeral_5m_input_tokens: 600, ephemeral_1h_input_tokens: 400 } }, 600, 400],
+    ["more than the total", { cache_creation: { ephemeral_1h_input_tokens: 3000 } }, 0, 1000],
+    ["no total", { cache_creation_input_tokens: 0, cache_creation: { ephemeral_1h_input_tokens: 7 } }, 0, 7],
+  ])("counts cache writes with %s", (_, split, write5m, write1h) => {
+    const usage = { input_tokens: 1, output_tokens: 1, cache_creation_input_tokens: 1000, ...split };
+    const state = fold(new Conversation("w").prompt("p").reply("a", { usage }).text());
+    expect(state.requests).toMatchObject([{ write5m, write1h }]);
+  });
+
+  test("a call that the provider answered in the same reply is not open, one that it did not is", () => {
+    const search = { type: "server_tool_use", id: "srv_1", name: "web_search", input: {} };
+    const found = { type: "web_search_tool_result", tool_use_id: "srv_1", content: [] };
+    const text = { type: "text", text: "Here" };
+    const rows = new Conversation("rows").prompt("p").assistant("a", [search], { id: "m" });
+    expect(fold(rows.text()).tail).toMatchObject({ state: "open", calls: [{ id: "srv_1" }] });
+    rows.assistant("b", [found], { id: "m" }).assistant("c", [text], { id: "m" });
+    const whole = new Conversation("one").prompt("p").assistant("a", [search, found, text]);
+    for (const one of [rows, whole]) {
+      const state = fold(one.prompt("q").text());
+      expect(cutBefore(state, state.parents.length - 1)).toMatchObject({ ok: true, over: true });
+      expect(isForkable(state, state.parents.length - 1)).toBe(true);
+    }
+    expect(fold(rows.text()).tail).toMatchObject({ state: "open", calls: [] });
+  });
+
+  test("a folder is that of the first record that has one, whatever that is", () => {
+    const one = new Conversation("cwd").raw({ type: "progress", cwd: "/first" }).prompt("p").reply("a");
+    expect(fold(one.text())).toMatchObject({ cwd: "/first", lastCwd: "/work/pot" });
+  });
+
   test("keeps queued prompts until they are taken", () => {
     const op = (operation: string, content?: string) => ({ type: "queue-operation", operation, content });
     const queue = (...rows: object[]) =>
@@ -142,6 +202,8 @@ describe("the fold", () => {
   });
 });
 
+const command = (one: Conversation, content: string) =>
+  one.row("user", `user ${content}`, { message: { role: "user", content } });
 const said = (content: unknown, over: object = {}) => readUserRow({ type: "user", message: { content }, ...over });
 
 describe("a user row is", () => {
@@ -178,7 +240,14 @@ describe("a user row is", () => {
     ["a shell line", "<bash-input>ls</bash-input>", {}, "injected", "<bash-input>ls</bash-input>"],
     ["a task's end", "<task-notification>x", {}, "notification", "<task-notification>x"],
     ["a message of another origin", "hi", { origin: { kind: "channel" } }, "notification", "hi"],
-    ["meta text", "skill", { isMeta: true }, "injected", "skill"],
+    ["meta text", "skill", { isMeta: true }, "meta", "skill"],
+    [
+      "a reminder of the program's own",
+      "<system-reminder>x</system-reminder>",
+      { isMeta: true },
+      "injected",
+      "<system-reminder>x</system-reminder>",
+    ],
     ["a summary", "This session", { isCompactSummary: true }, "compact-summary", "This session"],
     [
       "an interrupt",
@@ -191,6 +260,28 @@ describe("a user row is", () => {
     ["nothing", undefined, {}, "prompt", ""],
   ])("%s", (_, content, over, kind, text) => {
     expect(said(content, over)).toEqual({ kind, text });
+  });
+
+  test.each<[string, (one: Conversation) => Conversation]>([
+    ["its output", (one) => command(one, "<local-command-stdout>42 %</local-command-stdout>")],
+    ["its output as a record", (one) => one.row("system", "o", { subtype: "local_command", content: "42 %" })],
+  ])("a command that ran here leaves the end as it was, told by %s", (_, said) => {
+    for (const text of ["<command-message>context</command-message>", "<command-name>/context</command-name>"]) {
+      const state = fold(said(command(new Conversation("c").prompt("p").reply("a"), text)).text());
+      expect(state.tail.state).toBe("over");
+      expect(state.kinds.filter((kind) => (kind & 32) !== 0)).toHaveLength(1);
+    }
+  });
+
+  test.each([
+    "<system-reminder>x</system-reminder>",
+    "<local-command-caveat>x</local-command-caveat>",
+    "<bash-input>ls",
+  ])("a command is not made a prompt by %s", (text) => {
+    const ran = command(new Conversation("c").prompt("p").reply("a"), "<command-name>/clear</command-name>");
+    const state = fold(ran.row("user", "m", { message: { content: text }, isMeta: true }).text());
+    expect(state.tail.state).toBe("over");
+    expect(state.kinds.filter((kind) => (kind & 32) !== 0)).toHaveLength(1);
   });
 
   test("a command that only ran here is no prompt, one that became a prompt is", () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { processTable } from "../../../src/probe/processes.ts";
@@ -147,6 +147,28 @@ describe("a fork of a Claude session", () => {
     expect(plan.allowed ? "" : plan.reason).toContain(reason);
     await expect(fork.make(`claude:${one.id}`, before)).rejects.toThrow(reason);
     expect(treeHash(root)).toEqual(tree);
+  });
+
+  test("of a conversation with a gap goes as far back as that does", async () => {
+    const one = new Conversation("gap").prompt("p").reply("a").prompt("q").reply("b").prompt("r").reply("c");
+    one.rows.splice(1, 1);
+    const { fork } = await open([one]);
+    const forked = await fork.make(`claude:${one.id}`, uuid("r"));
+    const rows = readFileSync(forked.path, "utf8").trimEnd().split("\n");
+    expect(rows.map((line): unknown => JSON.parse(line).uuid)).toEqual([uuid("q"), uuid("b"), undefined]);
+  });
+
+  test("keeps every value as it was written", async () => {
+    const one = new Conversation("exact").prompt("p").call("c", "Bash", { big: "BIG", one: "ONE" }).result("r", "c");
+    one.reply("a");
+    const root = temporaryDirectory();
+    const path = one.write(root);
+    const exact = '"input":{"big":1234567890123456789012,"one":1.0}';
+    writeFileSync(path, one.text().replace('"input":{"big":"BIG","one":"ONE"}', exact));
+    const { reader } = await readSource(claudeSource, [root], evidenceOf(NOW));
+    const forked = await reader.fork?.make(`claude:${one.id}`, null);
+    expect(readFileSync(forked?.path ?? "", "utf8")).toContain(exact);
+    resumeStub(forked?.path ?? "");
   });
 
   test("is refused while it runs, with the program's own fork named", async () => {

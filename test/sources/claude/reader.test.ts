@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fileWork } from "../../../src/files/open.ts";
@@ -162,6 +162,138 @@ describe("the reader", () => {
     const of = `agent:${uuid("side")}`;
     const page = await transcript.page({ view: "branch", of, at: { edge: "end" }, limit: 9 });
     expect(page.entries.map((entry) => entry.text)).toEqual(["look", "found"]);
+  });
+
+  test("replies that two sessions share are one session's own, however they were copied", async () => {
+    const root = temporaryDirectory();
+    const original = new Conversation("one").prompt("p").reply("a").prompt("q").reply("b");
+    original.write(root);
+    // Other rows with the same messages, and nothing that says where they are from.
+    const other = new Conversation("two", "2026-11-11T09:00:00.000Z");
+    other.prompt("p2").reply("a2", { id: "msg_a" }).prompt("more").reply("c").write(root);
+    const { reader, seen } = await readSource(claudeSource, [root], NOBODY);
+    const own = () => [original, other].map((one) => seen.byId(one.id).own?.requests);
+    expect(own()).toEqual([2, 1]);
+    // Copied rows behind a root of its own, while it is watched.
+    const third = new Conversation("three", "2026-11-12T09:00:00.000Z").row("attachment", "root", {});
+    const [, second, ...rows] = original.rows;
+    third.raw({ ...second, parentUuid: third.leaf, sessionId: third.id });
+    for (const row of rows) third.raw({ ...row, sessionId: third.id });
+    third.rewindTo(original.leaf).prompt("on").reply("d");
+    seen.take(await reader.apply([third.write(root)], NOBODY));
+    expect(own()).toEqual([2, 1]);
+    expect(seen.byId(third.id)).toMatchObject({ own: { requests: 1 }, usage: { requests: 3 } });
+    expect(seen.byId(third.id).parent?.key).toContain(original.id);
+    // With the original gone, its replies are another's: again each once.
+    rmSync(original.path(root));
+    seen.take(await reader.apply([original.path(root)], NOBODY));
+    expect([other, third].map((one) => seen.byId(one.id).own?.requests)).toEqual([1, 3]);
+  });
+
+  test("a fork that begins at a compaction is a fork of what was compacted", async () => {
+    const root = temporaryDirectory();
+    const original = new Conversation("long").prompt("p").reply("a");
+    const over = { parentUuid: null, logicalParentUuid: original.leaf, subtype: "compact_boundary" };
+    original.row("system", "boundary", over).row("user", "sum", { isCompactSummary: true, message: { content: "s" } });
+    original.prompt("q").reply("b").write(root);
+    const fork = new Conversation("cut", "2026-11-11T09:00:00.000Z").rewindTo(original.leaf);
+    for (const row of original.rows.slice(2)) fork.raw({ ...row, sessionId: fork.id });
+    fork.prompt("on").reply("c").write(root);
+    const { seen } = await readSource(claudeSource, [root], NOBODY);
+    expect(seen.byId(fork.id)).toMatchObject({ own: { requests: 1 }, usage: { requests: 2 } });
+    expect(seen.byId(fork.id).parent?.key).toContain(original.id);
+  });
+
+  test("two agents of one id in two workflows are two, a copy of one elsewhere is not", async () => {
+    const root = temporaryDirectory();
+    const one = new Conversation("boss").prompt("p").reply("a");
+    const beside = dirname(one.write(root));
+    const agent = (name: string) => {
+      const made = new Conversation(name).prompt(`${name} p`).reply(`${name} a`);
+      return made.rows.map(
+        (row) => `${JSON.stringify({ ...row, sessionId: one.id, agentId: "x1", isSidechain: true })}\n`,
+      );
+    };
+    const write = (path: string, lines: string[]): void => {
+      mkdirSync(dirname(join(beside, path)), { recursive: true });
+      writeFileSync(join(beside, path), lines.join(""));
+    };
+    write(`${one.id}/subagents/workflows/wf_1/agent-x1.jsonl`, agent("first"));
+    write(`${one.id}/subagents/workflows/wf_2/agent-x1.jsonl`, agent("second"));
+    write("agent-x1.jsonl", agent("first").slice(0, 1));
+    const { reader, seen } = await readSource(claudeSource, [root], NOBODY);
+    const { key, own, extra } = seen.byId(one.id);
+    expect(own?.requests).toBe(3);
+    const agents = extra.subagents as { agentId: string; calls: number }[];
+    expect(agents.map(({ calls }) => calls)).toEqual([1, 1]);
+    expect(new Set(agents.map(({ agentId }) => agentId)).size).toBe(2);
+    const transcript = await reader.transcript(key);
+    const prompts = agents.map(async ({ agentId }) => {
+      const at = { edge: "start" } as const;
+      return (await transcript.page({ view: "branch", of: `agent:${agentId}`, at, limit: 9 })).entries[0]?.text;
+    });
+    expect((await Promise.all(prompts)).sort()).toEqual(["first p", "second p"]);
+  });
+
+  test("a summary names a session while its file is there, the same whatever was read first", async () => {
+    const root = temporaryDirectory();
+    const one = new Conversation("one").prompt("p").reply("a");
+    const beside = dirname(one.write(root));
+    const named = (name: string, summary: string): string => {
+      const path = join(beside, `${uuid(name)}.jsonl`);
+      writeFileSync(path, `${JSON.stringify({ type: "summary", summary, leafUuid: one.leaf })}\n`);
+      return path;
+    };
+    const [last = "", first = ""] = [named("s1", "One"), named("s2", "Two")].sort().reverse();
+    const title = last.includes(uuid("s1")) ? "One" : "Two";
+    for (const times of [
+      [1000, 2000],
+      [2000, 1000],
+    ]) {
+      utimesSync(first, 0, times[0] ?? 0);
+      utimesSync(last, 0, times[1] ?? 0);
+      const { seen } = await readSource(claudeSource, [root], NOBODY);
+      expect(seen.byId(one.id).title).toBe(title);
+    }
+    const { reader, seen } = await readSource(claudeSource, [root], NOBODY);
+    for (const [gone, left] of [
+      [last, title === "One" ? "Two" : "One"],
+      [first, "p"],
+    ] as const) {
+      rmSync(gone);
+      seen.take(await reader.apply([gone], NOBODY));
+      expect(seen.byId(one.id).title).toBe(left);
+    }
+  });
+
+  test("a copied row's summary is the copy's when the original is gone", async () => {
+    const root = temporaryDirectory();
+    const fork = new Conversation("fork").prompt("p").reply("a");
+    for (const row of fork.rows) row.forkedFrom = { sessionId: uuid("gone"), messageUuid: row.uuid };
+    const beside = dirname(fork.prompt("q").reply("b").write(root));
+    const line = { type: "summary", summary: "The pot", leafUuid: fork.rows[1]?.uuid };
+    writeFileSync(join(beside, `${uuid("s")}.jsonl`), `${JSON.stringify(line)}\n`);
+    const { seen } = await readSource(claudeSource, [root], NOBODY);
+    expect(seen.byId(fork.id).title).toBe("The pot");
+  });
+
+  test("replies that tell no numbers make no sum, and a window that was ever exceeded is a long one", async () => {
+    const root = temporaryDirectory();
+    const silent = new Conversation("silent").prompt("p").row("assistant", "a", {
+      message: { id: "m", role: "assistant", model: "claude-sonnet-4-5", content: [], stop_reason: "end_turn" },
+    });
+    silent.write(root);
+    const model = "claude-haiku-4-5-20251001";
+    const long = new Conversation("long")
+      .prompt("p2")
+      .reply("a2", { model, usage: { input_tokens: 500_000, output_tokens: 1 } });
+    long
+      .prompt("q2")
+      .reply("b2", { model, usage: { input_tokens: 50_000, output_tokens: 1 } })
+      .write(root);
+    const { seen } = await readSource(claudeSource, [root], NOBODY);
+    expect(seen.byId(silent.id)).toMatchObject({ usage: null, own: null, messages: 2 });
+    expect(seen.byId(long.id).context).toEqual({ used: 50_001, limit: 1_000_000 });
   });
 
   test("links, special files and what cannot be read are left alone and said", async () => {

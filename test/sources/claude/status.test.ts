@@ -206,4 +206,10 @@ describe("who runs what", () => {
     expect(findLive(() => seats, [], false, table).has("old")).toBe(false);
     expect(findLive(() => seats, [], true, table).size).toBe(0);
   });
+
+  test("a process that started after a session was last written does not run it", () => {
+    const at = (startedAt: number) => findLive(() => seats, [], false, processTable([process({ startedAt })]));
+    expect(at(2).has("new")).toBe(true);
+    expect(at(3).size).toBe(0);
+  });
 });

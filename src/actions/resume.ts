@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { runTmux } from "../probe/tmux.ts";
 import type { ResumeCommand, Snapshot } from "../session/snapshot.ts";
-import { cleanLine } from "../session/untrusted.ts";
+import { cleanLine, isHostile } from "../session/untrusted.ts";
 import type { ActionContext } from "./fork.ts";
 
 /** What `r` will do, found out before anything is launched (design §6: the resume doctor). */
@@ -78,7 +78,7 @@ export function insideTmux(env: NodeJS.ProcessEnv): boolean {
   return Boolean(env.TMUX);
 }
 
-/** One line that a person can paste into a shell. Quoted for POSIX shells; we ourselves never run it through one. */
+/** One line that a person can paste into a shell. Quoted for POSIX shells (`$'…'` since 2024); we ourselves never run it through one. */
 export function shellLine(command: ResumeCommand): string {
   const run = command.argv.map(shellWord).join(" ");
   return command.cwd === null ? run : `cd ${shellWord(command.cwd)} && ${run}`;
@@ -86,7 +86,13 @@ export function shellLine(command: ResumeCommand): string {
 
 function shellWord(word: string): string {
   if (/^[A-Za-z0-9_@%+=:,./-]+$/u.test(word)) return word;
-  return `'${word.replaceAll("'", "'\\''")}'`;
+  if (!isHostile(word)) return `'${word.replaceAll("'", "'\\''")}'`;
+  // What would act on the terminal that shows the line is written as its bytes.
+  return `$'${Array.from(word, (one) => (isHostile(one) || one === "'" || one === "\\" ? octal(one) : one)).join("")}'`;
+}
+
+function octal(text: string): string {
+  return Array.from(Buffer.from(text), (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 }
 
 function isDirectory(path: string): boolean {

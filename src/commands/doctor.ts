@@ -4,7 +4,7 @@ import type { Sink } from "../live/live.ts";
 import type { Evidence } from "../probe/evidence.ts";
 import type { Problem } from "../session/problem.ts";
 import type { Snapshot } from "../session/snapshot.ts";
-import { cleanLine } from "../session/untrusted.ts";
+import { cleanLine, jsonText } from "../session/untrusted.ts";
 import { SOURCES } from "../sources/index.ts";
 import { VERSION } from "../version.ts";
 import type { WatcherFacts, WatchTrouble } from "../watch/watcher.ts";
@@ -46,7 +46,7 @@ export async function doctor(options: SharedOptions): Promise<number> {
     problems: [...problems.values()].flat(),
   };
   await place.live.close();
-  await print(options.json ? JSON.stringify(report, null, 2) : words(report));
+  await print(options.json ? jsonText(report, 2) : words(report));
   return 0;
 }
 

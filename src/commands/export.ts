@@ -6,6 +6,7 @@ import {
   formatOfName,
   timelineEntries,
 } from "../export/index.ts";
+import { jsonText } from "../session/untrusted.ts";
 import { openSession, print, type SharedOptions } from "./context.ts";
 
 interface ExportOptions extends SharedOptions {
@@ -25,9 +26,7 @@ export async function exportCommand(options: ExportOptions, key: string): Promis
   else {
     const written = await exportToFile(chunks, output, { force: options.force ?? false, roots: place.roots });
     const words = `Exported ${snapshot.key} as ${format} to ${written.path} (${written.bytes} bytes).`;
-    await print(
-      options.json ? JSON.stringify({ schema: 1, export: { key: snapshot.key, format, ...written } }) : words,
-    );
+    await print(options.json ? jsonText({ schema: 1, export: { key: snapshot.key, format, ...written } }) : words);
   }
   await place.live.close();
   return 0;

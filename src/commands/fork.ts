@@ -1,6 +1,7 @@
 import { forkSession, planFork, revertSession, undoRevert } from "../actions/fork.ts";
 import { shellLine } from "../actions/resume.ts";
 import { parseKey } from "../session/key.ts";
+import { jsonText } from "../session/untrusted.ts";
 import type { Forked } from "../sources/source.ts";
 import { findSession, openSession, openWorkplace, print, readEverything, type SharedOptions } from "./context.ts";
 
@@ -29,9 +30,7 @@ async function make(options: ForkOptions, key: string, verb: "fork" | "revert"):
     verb === "revert" && before !== null
       ? await revertSession(place, snapshot.key, before)
       : await forkSession(place, snapshot.key, before);
-  await print(
-    options.json ? JSON.stringify({ schema: 1, [verb]: forked, of: snapshot.key }, null, 2) : words(forked, verb),
-  );
+  await print(options.json ? jsonText({ schema: 1, [verb]: forked, of: snapshot.key }, 2) : words(forked, verb));
   await place.live.close();
   return 0;
 }
@@ -57,7 +56,7 @@ export async function undo(options: SharedOptions, key?: string): Promise<number
   const copy = undone.withdrawn
     ? `${undone.copy} had nothing of its own yet and is folded away; its file stays.`
     : `${undone.copy} has gone on since and stays in the list.`;
-  await print(options.json ? JSON.stringify({ schema: 1, undone }, null, 2) : `${undone.original} is back.\n${copy}`);
+  await print(options.json ? jsonText({ schema: 1, undone }, 2) : `${undone.original} is back.\n${copy}`);
   await place.live.close();
   return 0;
 }

@@ -1,5 +1,5 @@
 import { keepSession } from "../actions/keep.ts";
-import { cleanLine } from "../session/untrusted.ts";
+import { cleanLine, jsonText } from "../session/untrusted.ts";
 import { openSession, print, type SharedOptions } from "./context.ts";
 
 /** `forktail keep KEY [--json]`: a compressed copy of the session's files in our own state directory. */
@@ -8,7 +8,7 @@ export async function keep(options: SharedOptions, key: string): Promise<number>
   try {
     const { kept, unchanged, leftOut } = await keepSession(place, snapshot);
     if (options.json) {
-      await print(JSON.stringify({ schema: 1, kept, unchanged, leftOut }, null, 2));
+      await print(jsonText({ schema: 1, kept, unchanged, leftOut }, 2));
       return 0;
     }
     const files = kept.files.length === 1 ? "1 file" : `${kept.files.length} files`;

@@ -1,14 +1,14 @@
 import { findKept, restoreSession } from "../actions/restore.ts";
 import { type Kept, keptSessions } from "../memory/kept.ts";
 import { stateDirectory } from "../memory/state-directory.ts";
-import { cleanLine, cutCodePoints } from "../session/untrusted.ts";
+import { cleanLine, cutCodePoints, jsonText } from "../session/untrusted.ts";
 import { print, type SharedOptions } from "./context.ts";
 
 /** `forktail kept [--json]`: the sessions of which we keep a copy. */
 export async function kept(options: SharedOptions): Promise<number> {
   const damaged: string[] = [];
   const all = keptSessions(stateDirectory(process.env), (directory) => damaged.push(directory));
-  if (options.json) await print(JSON.stringify({ schema: 1, kept: all, damaged }, null, 2));
+  if (options.json) await print(jsonText({ schema: 1, kept: all, damaged }, 2));
   else {
     const lines = all.map(keptLine);
     for (const directory of damaged) lines.push(cleanLine(`its manifest.json cannot be read: ${directory}`));
@@ -33,7 +33,7 @@ export interface RestoreOptions extends SharedOptions {
 export async function restore(options: RestoreOptions, key: string): Promise<number> {
   const restored = await restoreSession(findKept(stateDirectory(process.env), key, options.from ?? null));
   const { files, there } = restored;
-  if (options.json) await print(JSON.stringify({ schema: 1, key: restored.kept.key, files, there }, null, 2));
+  if (options.json) await print(jsonText({ schema: 1, key: restored.kept.key, files, there }, 2));
   else {
     const lines = [
       ...files.map((path) => `restored ${path}`),

@@ -1,4 +1,5 @@
 import { publicSnapshot } from "../session/snapshot.ts";
+import { jsonText } from "../session/untrusted.ts";
 import { listed, openWorkplace, print, readEverything, type SharedOptions } from "./context.ts";
 import { sessionTable } from "./session-table.ts";
 
@@ -8,7 +9,7 @@ export async function list(options: SharedOptions): Promise<number> {
   const { sessions, problems } = await readEverything(place);
   const { sessions: shown, hidden } = listed(sessions, place.memory, options.all ?? false);
   if (options.json) {
-    await print(JSON.stringify({ schema: 1, sessions: shown.map(publicSnapshot), problems, hidden }, null, 2));
+    await print(jsonText({ schema: 1, sessions: shown.map(publicSnapshot), problems, hidden }, 2));
   } else {
     await print(
       sessionTable(shown, {

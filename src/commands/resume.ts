@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { goToPane, insideTmux, type Place, planResume, resumeInTmux, shellLine } from "../actions/resume.ts";
 import type { ResumeCommand } from "../session/snapshot.ts";
+import { jsonText } from "../session/untrusted.ts";
 import { openSession, print, type SharedOptions } from "./context.ts";
 
 interface ResumeOptions extends SharedOptions {
@@ -15,7 +16,7 @@ export async function resume(options: ResumeOptions, key: string): Promise<numbe
   if (options.print) {
     const command = plan.kind === "run" ? plan.command : plan.kind === "cannot" ? plan.command : snapshot.resume;
     if (command === null) throw new Error(plan.kind === "cannot" ? plan.reason : "this session has no resume command");
-    if (options.json) await print(JSON.stringify({ schema: 1, key: snapshot.key, resume: command }, null, 2));
+    if (options.json) await print(jsonText({ schema: 1, key: snapshot.key, resume: command }, 2));
     else await print(shellLine(command));
     if (plan.kind === "cannot") process.stderr.write(`forktail: note: ${plan.reason}\n`);
     await place.live.close();

@@ -1,6 +1,6 @@
 import { parseQuery, type SearchHit, searchSessions } from "../search/index.ts";
 import { byNewest } from "../session/snapshot.ts";
-import { cleanLine } from "../session/untrusted.ts";
+import { cleanLine, jsonText } from "../session/untrusted.ts";
 import { cut } from "../ui/text/width.ts";
 import { openWorkplace, print, readEverything, type SharedOptions } from "./context.ts";
 import { WrongUsage } from "./wrong-usage.ts";
@@ -38,9 +38,9 @@ export async function search(options: SearchOptions, words: string[]): Promise<n
   })) {
     if (event.type === "hit") {
       found += 1;
-      await print(options.json ? JSON.stringify(event) : hitLine(event));
+      await print(options.json ? jsonText(event) : hitLine(event));
     } else if (event.done) {
-      if (options.json) await print(JSON.stringify(event));
+      if (options.json) await print(jsonText(event));
       for (const { key, message } of event.failed) note(`${key} could not be searched: ${message}`);
       if (event.more) note(`the first ${limit} hits are shown; --limit ${limit * 10} shows more`);
     }

@@ -1,5 +1,6 @@
 import { type Entry, publicEntry } from "../session/entry.ts";
 import { publicSnapshot } from "../session/snapshot.ts";
+import { jsonText } from "../session/untrusted.ts";
 import type { Page, PageRequest, SourceReader, ViewName } from "../sources/source.ts";
 import { layoutDocument } from "../ui/text/document.ts";
 import { layoutEntry } from "../ui/text/entry.ts";
@@ -23,7 +24,7 @@ export async function show(options: ShowOptions, key: string): Promise<number> {
     if (options.json) {
       const shown = entries.map(publicEntry);
       const more = view === "context" ? { nextUpto } : {};
-      await print(JSON.stringify({ schema: 1, session: publicSnapshot(snapshot), entries: shown, ...more }, null, 2));
+      await print(jsonText({ schema: 1, session: publicSnapshot(snapshot), entries: shown, ...more }, 2));
     } else {
       const opts = { width: columns, fold: "open", context: true, ascii: false, now: place.live.evidence.now } as const;
       await print(entries.flatMap((entry) => layoutEntry(entry, opts).map(lineText)).join("\n"));
@@ -45,7 +46,7 @@ async function showDocument(
   options: ShowOptions & { columns: number },
 ): Promise<void> {
   const document = await reader.document(key, view);
-  if (options.json) await print(JSON.stringify({ schema: 1, key, view, document }, null, 2));
+  if (options.json) await print(jsonText({ schema: 1, key, view, document }, 2));
   else await print(layoutDocument(document, options.columns, false).lines.map(lineText).join("\n"));
 }
 

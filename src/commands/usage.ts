@@ -3,7 +3,7 @@ import * as z from "zod";
 import { usageSessions } from "../live/usage-sessions.ts";
 import type { SessionKey } from "../session/key.ts";
 import type { Usage } from "../session/snapshot.ts";
-import { cleanLine, cutCodePoints } from "../session/untrusted.ts";
+import { cleanLine, cutCodePoints, jsonText } from "../session/untrusted.ts";
 import { type Audit, auditOf } from "../usage/audit.ts";
 import { formatCost, formatTokens } from "../usage/format.ts";
 import {
@@ -97,7 +97,7 @@ export async function usageReport(sessions: readonly UsageSession[], options: Us
   if (options.audit !== null) {
     const audit = auditOf(options.audit, sessions, prices);
     if (audit === null) throw new NoSuchSession(`there is no session ${cleanLine(options.audit)}`);
-    return options.json ? JSON.stringify({ schema: 1, audit }, null, 2) : auditText(audit);
+    return options.json ? jsonText({ schema: 1, audit }, 2) : auditText(audit);
   }
   const ledger = ledgerOf(sessions, options, prices);
   return options.json ? ledgerJson(ledger, options) : ledgerText(ledger, options.by);
@@ -107,9 +107,8 @@ function ledgerJson(ledger: Ledger, options: UsageOptions): string {
   const { by, since, until, timezone } = options;
   const rows = ledger.rows.map(({ usage, ...row }) => ({ ...row, ...usage }));
   const { total, cacheHitRate, duplicates, unpriced, coldCache } = ledger;
-  return JSON.stringify(
+  return jsonText(
     { schema: 1, by, timezone, since, until, rows, total: { ...total, cacheHitRate }, duplicates, unpriced, coldCache },
-    null,
     2,
   );
 }

@@ -1,16 +1,17 @@
 import { type Entry, publicEntry } from "../session/entry.ts";
 import { publicSnapshot, type Snapshot } from "../session/snapshot.ts";
+import { jsonText } from "../session/untrusted.ts";
 
 /** What `show KEY --json` prints (design §5), byte for byte, one entry at a time. */
 export async function* jsonChunks(
   snapshot: Snapshot,
   entries: AsyncIterable<Entry> | Iterable<Entry>,
 ): AsyncGenerator<string, void, void> {
-  const head = JSON.stringify({ schema: 1, session: publicSnapshot(snapshot) }, null, 2).slice(0, -"\n}".length);
+  const head = jsonText({ schema: 1, session: publicSnapshot(snapshot) }, 2).slice(0, -"\n}".length);
   yield `${head},\n  "entries": [`;
   let some = false;
   for await (const entry of entries) {
-    const shown = JSON.stringify(publicEntry(entry), null, 2).replaceAll("\n", "\n    ");
+    const shown = jsonText(publicEntry(entry), 2).replaceAll("\n", "\n    ");
     yield `${some ? "," : ""}\n    ${shown}`;
     some = true;
   }

@@ -20,6 +20,19 @@ export function cleanText(text: string): string {
   });
 }
 
+/** Would it do something on a terminal, or not stay on its line? */
+export function isHostile(text: string): boolean {
+  return HOSTILE_ONCE.test(text) || text.includes("\n") || text.includes("\t");
+}
+
+/** JSON that may be printed on a terminal: what could do something there is escaped, and reads back as it was. `indent`: spaces. */
+export function jsonText(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, null, indent);
+  if (!HOSTILE_ONCE.test(text)) return text;
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return text.replace(HOSTILE, (mark) => mark.split("").map(escaped).join(""));
+}
+
 /** One line for a row, a title or a tmux argument: `cleanText` with all white space folded to single spaces. */
 export function cleanLine(text: string): string {
   return cleanText(text).replace(/\s+/gu, " ").trim();

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -19,8 +20,17 @@ describe("a line to paste into a shell", () => {
     [["claude", "--resume", "a b"], "/home/ada/my web", "cd '/home/ada/my web' && claude --resume 'a b'"],
     [["x", "it's", "$(rm -rf ~)", "", "`id`", "a;b"], null, "x 'it'\\''s' '$(rm -rf ~)' '' '`id`' 'a;b'"],
     [["x", "日本語", "-n", "--a=b/c:d@e%f,g+h"], null, "x '日本語' -n --a=b/c:d@e%f,g+h"],
+    [["x"], "/tmp/\u001b]52;c;eA==\u0007", "cd $'/tmp/\\033]52;c;eA==\\007' && x"],
+    [["x", "it's\ttwo\nlines\\"], null, "x $'it\\047s\\011two\\012lines\\134'"],
+    [["x", "txt.\u202eexe"], null, "x $'txt.\\342\\200\\256exe'"],
   ])("%j in %s", (argv, cwd, line) => {
     expect(shellLine({ argv, cwd })).toBe(line);
+  });
+
+  test("gives a shell every word as it is", () => {
+    const argv = ["it's", "\u001b]52;c;eA==\u0007", "a\tb\nc\\n", "\u202e日本語'\u009b1", "$(id)"];
+    const said = execFileSync("bash", ["-c", `printf '%s\\0' ${shellLine({ argv, cwd: null })}`], { encoding: "utf8" });
+    expect(said.split("\0").slice(0, -1)).toEqual(argv);
   });
 });
 

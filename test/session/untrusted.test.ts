@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cleanLine, cleanText, cutCodePoints, titleLine } from "../../src/session/untrusted.ts";
+import { cleanLine, cleanText, cutCodePoints, jsonText, titleLine } from "../../src/session/untrusted.ts";
 
 /** Anything a terminal could take for more than a character. */
 const DANGEROUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
@@ -34,6 +34,17 @@ describe("text from files", () => {
     ["joined emoji, kept", "👩\u200d💻 日本語 e\u0301", "👩\u200d💻 日本語 e\u0301"],
   ])("%s", (_what, text, clean) => {
     expect(cleanText(text)).toBe(clean);
+  });
+
+  test("JSON with it in it does nothing on a terminal, and reads back as it was", () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const json = jsonText({ text, [text]: [1] }, 2);
+        expect(json).not.toMatch(DANGEROUS);
+        expect(JSON.parse(json)).toEqual({ text, [text]: [1] });
+      }),
+    );
+    expect(jsonText("\u{e0041}\u009b")).toBe(String.raw`"\udb40\udc41\u009b"`);
   });
 
   test("no control byte survives, whatever the text", () => {

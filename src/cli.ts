@@ -1,19 +1,21 @@
 /** argv → one command; nothing else. This file must run on any Node, to say in one line when it is too old. */
 const NEEDS = [22, 22] as const;
 
+const [command, agent, action, ...rest] = process.argv.slice(2);
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < NEEDS[0] || (major === NEEDS[0] && minor < NEEDS[1])) {
   process.stderr.write(
     `forktail needs Node ${NEEDS.join(".")} or newer; this is ${process.versions.node}. Install a newer Node, or in its source tree run it with: npm start\n`,
   );
-  process.exitCode = 1;
+  // No agent must be stopped by its hook, whatever is wrong (questmaster.md §7).
+  process.exitCode = command === "hook" ? 0 : 1;
 } else {
-  const [command, agent, action, ...rest] = process.argv.slice(2);
   const isScreen = command === undefined || command.startsWith("-");
   if (isScreen) (await import("./commands/tight-malloc.ts")).withTightMalloc();
   const { enableCompileCache } = await import("node:module");
   enableCompileCache?.();
-  if (command === "hook" && agent && action && !agent.startsWith("-") && rest.length === 0) {
+  const isName = (word: string | undefined): word is string => /^[^-]/u.test(word ?? "");
+  if (command === "hook" && isName(agent) && isName(action) && rest.length === 0) {
     // An agent waits for its hook: nothing is loaded that the hook does not need.
     const { hook } = await import("./commands/hook.ts");
     process.exitCode = await hook({}, agent, action);

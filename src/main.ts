@@ -3,7 +3,7 @@ import { WrongUsage } from "./commands/wrong-usage.ts";
 import { cleanText } from "./session/untrusted.ts";
 import { VERSION } from "./version.ts";
 
-/** Runs one command line. Returns the exit code: 0 done, 1 could not, 2 wrong usage (design §6). */
+/** Runs one command line. Returns the exit code: 0 done, 1 could not, 2 wrong usage (design §6); of `hook` always 0. */
 export async function main(argv: string[]): Promise<number> {
   // The reader of a pipe has seen enough (`| head`): that is no fault of ours or theirs.
   process.stdout.on("error", (error) => {
@@ -14,16 +14,27 @@ export async function main(argv: string[]): Promise<number> {
   const program = commands((result) => {
     code = result;
   });
+  // Known too when the program's own options are wrong, which are read before any command is called.
+  let called = argv[0];
+  program.hook("preSubcommand", (_program, command) => {
+    called = command.name();
+  });
   try {
     await program.parseAsync(argv, { from: "user" });
-    return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    // One line that says what and what to do. Parts of it come from files.
-    const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`forktail: ${cleanText(message).replaceAll("\n", " ")}\n`);
-    return error instanceof WrongUsage ? 2 : 1;
+    code = failure(error);
   }
+  // Agents take 2 of a hook for a veto: a hook that is called wrongly must not stop their tools (questmaster.md §7).
+  return called === "hook" ? 0 : code;
+}
+
+/** Says what went wrong, where that was not said yet, and returns its exit code. */
+function failure(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  // One line that says what and what to do. Parts of it come from files.
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`forktail: ${cleanText(message).replaceAll("\n", " ")}\n`);
+  return error instanceof WrongUsage ? 2 : 1;
 }
 
 function commands(done: (code: number) => void): Command {

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { createTwoFilesPatch } from "diff";
 import { findProgram } from "../probe/program.ts";
-import { cleanText } from "../session/untrusted.ts";
+import { cleanText, jsonText } from "../session/untrusted.ts";
 import {
   carryOut,
   type HookStatus,
@@ -62,7 +62,7 @@ export async function hooksCommand(
     if (!options.json) surroundings.print(agreed ? told(plan) : `${agent}: nothing was written`);
     done.push({ agent, path, changed: agreed });
   }
-  if (options.json) surroundings.print(JSON.stringify({ schema: 1, [action]: done }, null, 2));
+  if (options.json) surroundings.print(jsonText({ schema: 1, [action]: done }, 2));
   return declined ? 1 : 0;
 }
 
@@ -88,7 +88,7 @@ function planOf(action: string, agent: SettingsAgent, { env, program }: HooksSur
 
 function status(agents: readonly SettingsAgent[], options: HooksOptions, { env, print }: HooksSurroundings): number {
   const all: HookStatus[] = agents.map((agent) => hookStatus(agent, env));
-  if (options.json) print(JSON.stringify({ schema: 1, hooks: all }, null, 2));
+  if (options.json) print(jsonText({ schema: 1, hooks: all }, 2));
   else {
     for (const { agent, path, state, detail } of all) {
       print(`${agent}: ${state}${detail === "" ? "" : ` (${cleanText(detail)})`}  ${path}`);

@@ -46,6 +46,10 @@ interface Running {
   recheck: NodeJS.Timeout | null;
   /** Sessions it has shown, and their main files: a source without any needs nothing probed. */
   shown: Map<SessionKey, string>;
+  /** What it last said was wrong. */
+  problems: Problem[];
+  /** Did its reader throw the last time? */
+  failed: boolean;
 }
 
 /**
@@ -79,9 +83,9 @@ export class Live {
     this.#running = options.sources.flatMap((source) => {
       const roots = options.roots.filter((root) => root.source === source.name);
       if (roots.length === 0) return [];
-      return [
-        { source, reader: source.open(roots, services), turn: Promise.resolve(), recheck: null, shown: new Map() },
-      ];
+      const reader = source.open(roots, services);
+      const [turn, shown] = [Promise.resolve(), new Map()];
+      return [{ source, reader, turn, recheck: null, shown, problems: [], failed: false }];
     });
   }
 
@@ -242,7 +246,9 @@ export class Live {
       try {
         await work();
       } catch (error) {
-        this.#commit(one, { changed: [], removed: [], problems: [readerFailed(one.source, error)], recheckAt: null });
+        one.failed = true;
+        const problems = [...one.problems, readerFailed(one.source, error)];
+        this.#handOn(one, { changed: [], removed: [], problems, recheckAt: null });
       }
     });
     one.turn = done;
@@ -250,6 +256,13 @@ export class Live {
   }
 
   #commit(one: Running, delta: Delta): void {
+    if (delta.problems !== null) one.problems = delta.problems;
+    // It reads again: that it could not is over.
+    this.#handOn(one, one.failed ? { ...delta, problems: one.problems } : delta);
+    one.failed = false;
+  }
+
+  #handOn(one: Running, delta: Delta): void {
     if (this.#closed) return;
     for (const snapshot of delta.changed) one.shown.set(snapshot.key, snapshot.path);
     for (const key of delta.removed) one.shown.delete(key);

@@ -242,6 +242,7 @@ describe("faults stay where they are", () => {
   test("a reader that throws is a problem of its source, and reading goes on", async () => {
     const dir = temporaryDirectory();
     const path = writeSession(dir, "aaaaaaaa", finished("one"));
+    symlinkSync(path, join(dir, "bbbbbbbb.state"));
     let failing = true;
     const broken: typeof statefileSource = {
       ...statefileSource,
@@ -257,13 +258,16 @@ describe("faults stay where they are", () => {
     };
     const at = await following([dir], { sources: [broken] });
     appendFileSync(path, records(turn(6, "two", "ok"), 6));
-    await until(
-      () => at.problems.get("statefile") ?? [],
-      (problems) => problems.some((one) => one.kind === "reader-failed" && one.message.includes("a fault of ours")),
+    const problems = () => at.problems.get("statefile") ?? [];
+    const [other] = problems();
+    await until(problems, (said) =>
+      said.some((one) => one.kind === "reader-failed" && one.message.includes("a fault of ours")),
     );
+    expect(problems()).toContainEqual(other);
     failing = false;
     appendFileSync(path, records(turn(9, "three", "ok"), 9));
     await at.until(A, (one) => one?.messages === 3);
+    expect(problems()).toEqual([other]);
   });
 
   test("nothing is told after it was closed", async () => {

@@ -1,13 +1,13 @@
 import { lstatSync, rmdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { withFlock } from "../../files/flock.ts";
+import { compactJson, indentedJson, membersOf, rawObject } from "../../files/raw-json.ts";
 import { findProgram, runProgram } from "../../probe/program.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import { cleanLine, cleanText } from "../../session/untrusted.ts";
 import type { ActionInput, SourceAction } from "../source.ts";
 import { isHooked } from "./liveness.ts";
 import { sessionStateDir } from "./paths.ts";
-import { compactJson, indentedJson, membersOf, rawObject } from "./raw-json.ts";
 import { readSmallFile } from "./read-small.ts";
 import { COLORS, type Repo } from "./repo.ts";
 import { type Held, primaryPane } from "./snapshot.ts";

@@ -3,6 +3,7 @@
  * (formats/questmaster.md). Exported as `forktail/questmaster`, usable without the rest of forktail.
  */
 export { CannotLock } from "../../files/flock.ts";
+export { BadJson, type RawJson } from "../../files/raw-json.ts";
 export { classify, type RootEntry } from "./classify.ts";
 export { type EventLog, eventLogFold } from "./event-log.ts";
 export { parseStateEvent, STATE_JSONL_MAX_SIZE, type StateEvent, stateEventLine } from "./events.ts";
@@ -32,7 +33,6 @@ export {
   sessionStatePath,
   stateRoot,
 } from "./paths.ts";
-export { BadJson, type RawJson } from "./raw-json.ts";
 export { effectiveResumeID, leadingAgent, resumeArgv } from "./resume-id.ts";
 export { type Artifact, type Quest, type RepoColor, readArtifacts, readQuests, readRepoColors } from "./root-files.ts";
 export {

@@ -1,5 +1,5 @@
+import { indentedJson, type RawJson, rawObject } from "../../files/raw-json.ts";
 import { isValidPartyID, RESUME_KEYS, sanitizeResumeID } from "./ids.ts";
-import { indentedJson, type RawJson, rawObject } from "./raw-json.ts";
 import { Fields } from "./typed.ts";
 
 /** One agent of a session as its manifest records it (questmaster.md §5). */
@@ -78,8 +78,9 @@ export function parseManifest(partyID: string, text: string): Manifest {
   });
   manifest.extra = fields.rest();
   for (const key of Object.values(RESUME_KEYS)) {
-    const raw = manifest.extra.get(key);
-    if (raw?.startsWith('"') && sanitizeResumeID(extraString(manifest, key)) === "") {
+    const id = extraString(manifest, key);
+    // An empty one means that there is none, and stays as it is.
+    if (id !== "" && sanitizeResumeID(id) === "") {
       manifest.extra.delete(key);
       manifest.unsafe.push(key);
     }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 
 /**
- * The directory of all session state, or the empty string when neither an override nor `HOME` is set
- * (questmaster.md §2). Empty variables count as unset; `~` is not expanded.
+ * The directory of all session state, or the empty string when neither an override nor `HOME` is set: then there is
+ * nothing to do (questmaster.md §2). Empty variables count as unset; `~` is not expanded.
  */
 export function stateRoot(env: NodeJS.ProcessEnv = process.env): string {
   if (env.QUESTMASTER_STATE_ROOT) return env.QUESTMASTER_STATE_ROOT;

@@ -12,27 +12,30 @@ export function leadingAgent(manifest: Manifest, state: SessionState | null): st
 }
 
 /**
- * The id by which the leading agent's conversation is resumed: from the manifest, else from the state, because a live
- * pi session has its id nowhere else (questmaster.md §10). null when none is known.
+ * The id by which the leading agent's conversation is resumed: from the manifest, else from the state. Of pi from the
+ * state first: its hooks note the id nowhere else, and the manifest has the one of the last `continue` (questmaster.md
+ * §10). null when none is known.
  */
 export function effectiveResumeID(manifest: Manifest, state: SessionState | null): string | null {
   const agent = leadingAgent(manifest, state);
   if (agent === null) return null;
   const recorded = manifestResumeID(manifest, agent);
-  if (recorded !== "") return recorded;
-  if (state === null || state.version !== SCHEMA_VERSION) return null;
-  const pane = state.panes.get("primary");
-  if (pane === undefined) return null;
+  const pane = state?.version === SCHEMA_VERSION ? state.panes.get("primary") : undefined;
+  const inPane = pane === undefined ? "" : paneResumeID(pane, agent);
+  return (agent === "pi" ? inPane || recorded : recorded || inPane) || null;
+}
+
+/** The id the pane itself gives; empty when it gives none. */
+function paneResumeID(pane: PaneState, agent: string): string {
   if (agent === "pi") return piResumeID(pane);
-  if (agent === "opencode") return sanitizeResumeID(pane.openCodeSessionID) || null;
-  return null;
+  return agent === "opencode" ? sanitizeResumeID(pane.openCodeSessionID) : "";
 }
 
 /** A pi pane's session: its id when that is a UUID, else the UUID in its file's name. */
-function piResumeID(pane: PaneState): string | null {
+function piResumeID(pane: PaneState): string {
   if (UUID.test(pane.piSessionID)) return pane.piSessionID;
-  const found = PI_FILE.exec(basename(pane.sessionFile))?.[1];
-  return found !== undefined && UUID.test(found) ? found : null;
+  const found = PI_FILE.exec(basename(pane.sessionFile))?.[1] ?? "";
+  return UUID.test(found) ? found : "";
 }
 
 /** The command each agent resumes a conversation with (questmaster.md §10), null for agents that cannot. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { advanceFile, type Folded, runNow } from "../../files/fold.ts";
 import { listDirectory } from "../../files/list-directory.ts";
 import { CannotOpen } from "../../files/open.ts";
+import { BadJson } from "../../files/raw-json.ts";
 import { sessionKey } from "../../session/key.ts";
 import type { Problem } from "../../session/problem.ts";
 import { cleanLine } from "../../session/untrusted.ts";
@@ -14,7 +15,6 @@ import type { StateFile } from "./judge.ts";
 import { type LogHealth, logHealthFold, MOST_HEALTH_BYTES } from "./log-health.ts";
 import { type Manifest, parseManifest } from "./manifest.ts";
 import { manifestPath, sessionStateLogPath, sessionStatePath } from "./paths.ts";
-import { BadJson } from "./raw-json.ts";
 import { readSmallFile, TooLarge } from "./read-small.ts";
 import { type RepoColor, readRepoColors } from "./root-files.ts";
 import { parseSessionState, SCHEMA_VERSION } from "./session-state.ts";
@@ -25,7 +25,7 @@ const FRESH_MS = 2000;
 const RETRY_MS = 150;
 
 /** What a change in the root touches. */
-export type Touched = { kind: "manifest" | "state" | "log"; id: string } | { kind: "repo-colors" };
+export type Touched = { kind: "manifest" | "state" | "log"; id: string } | { kind: "repo-colors" } | { kind: "bad-id" };
 
 /** Which file of a root a path is; null for all that is passed over: locks, temporary files, other names. */
 export function touchedBy(root: Root, path: string): Touched | null {
@@ -34,7 +34,7 @@ export function touchedBy(root: Root, path: string): Touched | null {
   if (parts.length === 1) {
     const entry = classify(first);
     if (entry.kind === "manifest") return { kind: "manifest", id: entry.id };
-    return entry.kind === "repo-colors" ? { kind: "repo-colors" } : null;
+    return entry.kind === "repo-colors" || entry.kind === "bad-id" ? { kind: entry.kind } : null;
   }
   if (parts.length !== 2 || !isValidPartyID(first)) return null;
   if (second === "state.json") return { kind: "state", id: first };
@@ -73,13 +73,8 @@ export class RootReader {
     for (const { name } of listing.entries) {
       const path = join(this.root.path, name);
       const entry = classify(name);
-      if (entry.kind === "bad-id") {
-        this.#problem(
-          path,
-          "bad-id",
-          "its name is no session id: questmaster and tmux must not be given it, so it is left out",
-        );
-      } else if (entry.kind === "session") this.#directories.add(entry.id);
+      if (entry.kind === "bad-id") this.#badID(path);
+      else if (entry.kind === "session") this.#directories.add(entry.id);
       else if (entry.kind === "manifest") {
         found.push({ id: entry.id, mtimeMs: lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 });
       }
@@ -174,6 +169,18 @@ export class RootReader {
       }
     } else this.#health.delete(id);
     this.held.set(id, { ...held, logBytes: size, logHealth: health });
+  }
+
+  /** Looks whether a file whose name is no session id is there; never into it. */
+  checkBadID(path: string): void {
+    this.#problemList = null;
+    if (lstatSync(path, { throwIfNoEntry: false })) this.#badID(path);
+    else this.#problems.delete(path);
+  }
+
+  #badID(path: string): void {
+    const why = "its name is no session id: questmaster and tmux must not be given it, so it is left out";
+    this.#problem(path, "bad-id", why);
   }
 
   readColors(): void {

@@ -15,7 +15,7 @@ import {
 import { nanoTime } from "./time.ts";
 import { appendRotating, replaceUnderLock } from "./write.ts";
 
-/** Where a session's files are and how long to wait for their lock. */
+/** Where a session's files are and how long to wait for their lock. Where there is no root, nothing is read or written. */
 export interface SessionFiles extends LockOptions {
   /** The state root; without it `stateRoot(env)`. */
   root?: string;
@@ -51,7 +51,7 @@ export type Mutate = (state: SessionState) => boolean;
  * is left as it is, and `CannotLock`.
  */
 export async function updateSessionState(id: string, mutate: Mutate, where: SessionFiles = {}): Promise<boolean> {
-  return await locked(id, where, (root) => updateLocked(root, id, mutate));
+  return (await locked(id, where, (root) => updateLocked(root, id, mutate))) ?? false;
 }
 
 function updateLocked(root: string, id: string, mutate: Mutate): boolean {
@@ -70,17 +70,23 @@ function appendLocked(root: string, id: string, event: StateEvent): void {
   appendRotating(sessionStateLogPath(root, id), stateEventLine(event), STATE_JSONL_MAX_SIZE);
 }
 
-/** What a hook does: the event and the change under one lock, the event even when the state is torn. */
+/** What a hook does: the event and the change under one lock, each of them even when the other's file is bad. */
 export async function updateAndLog(
   id: string,
   event: StateEvent,
   mutate: Mutate,
   where: SessionFiles = {},
 ): Promise<boolean> {
-  return await locked(id, where, (root) => {
-    appendLocked(root, id, event);
-    return updateLocked(root, id, mutate);
+  const updated = await locked(id, where, (root) => {
+    let written = false;
+    try {
+      appendLocked(root, id, event);
+    } finally {
+      written = updateLocked(root, id, mutate);
+    }
+    return written;
   });
+  return updated ?? false;
 }
 
 /** Seeds panes (role → agent) as starting, so that a new session is not `unknown` until its first hook; a pane with a state stays. */
@@ -108,10 +114,11 @@ export async function initStartingState(
   );
 }
 
-async function locked<T>(id: string, where: SessionFiles, work: (root: string) => T): Promise<T> {
+/** Does the work under the session's lock; null: there is no root, so that there is nothing to do (see `stateRoot`). */
+async function locked<T>(id: string, where: SessionFiles, work: (root: string) => T): Promise<T | null> {
   const root = rootOf(where);
   requireID(id);
-  if (root === "") throw new Error("no state root: set QUESTMASTER_STATE_ROOT or HOME");
+  if (root === "") return null;
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`no state root at ${root}`);
   // Private, as every release from v0.3.35 on makes it: activity lines hold prompts.
   mkdirSync(sessionStateDir(root, id), { recursive: true, mode: 0o700 });

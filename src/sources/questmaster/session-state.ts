@@ -1,4 +1,4 @@
-import { compactJson, type RawJson, rawObject } from "./raw-json.ts";
+import { compactJson, type RawJson, rawObject } from "../../files/raw-json.ts";
 import { UNSET_TIME, unixNanos } from "./time.ts";
 import { Fields } from "./typed.ts";
 

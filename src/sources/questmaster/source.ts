@@ -110,6 +110,7 @@ class QuestmasterReader implements SourceReader {
       const touched = reader === undefined ? null : touchedBy(reader.root, path);
       if (reader === undefined || touched === null) continue;
       if (touched.kind === "repo-colors") reader.readColors();
+      else if (touched.kind === "bad-id") reader.checkBadID(path);
       else if (touched.kind === "state") await reader.readState(touched.id);
       else if (touched.kind === "log") reader.readLog(touched.id);
       else {

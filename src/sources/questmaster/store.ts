@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, statSync, unlinkSync } from "node:fs";
 import { type LockOptions, withFlock } from "../../files/flock.ts";
 import { CannotOpen } from "../../files/open.ts";
+import { BadJson } from "../../files/raw-json.ts";
 import { classify } from "./classify.ts";
 import { isValidPartyID } from "./ids.ts";
 import { type Manifest, manifestText, parseManifest } from "./manifest.ts";
 import { manifestLockPath, manifestPath } from "./paths.ts";
-import { BadJson } from "./raw-json.ts";
 import { readSmallFile, TooLarge } from "./read-small.ts";
 import { nowUTC } from "./time.ts";
 import { replaceUnderLock } from "./write.ts";

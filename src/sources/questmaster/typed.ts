@@ -1,4 +1,4 @@
-import { BadJson, elementsOf, membersOf, type RawJson } from "./raw-json.ts";
+import { BadJson, elementsOf, membersOf, type RawJson } from "../../files/raw-json.ts";
 
 /**
  * Typed fields as Go decodes them (questmaster.md §5): absent and `null` are the zero value, another type makes the

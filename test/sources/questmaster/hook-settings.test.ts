@@ -177,11 +177,40 @@ describe("installing", () => {
     ["a list", "[]", /not a JSON object/u],
     ["with hooks that are a list", '{"hooks":[]}', /hooks is not an object/u],
     ["with an event that is no list", '{"hooks":{"Stop":{}}}', /hooks.Stop is not a list/u],
+    ["with hooks twice", '{"hooks":{"Stop":[]},"hooks":{}}', /hooks stands there twice/u],
+    ["with hooks twice, once escaped", '{"hooks":{},"a":1,"\\u0068ooks":{}}', /hooks stands there twice/u],
+    ["with an event twice", '{"hooks":{"Stop":[],"PreToolUse":[],"Stop":[]}}', /hooks\.Stop stands there twice/u],
+    [
+      "with a group's commands twice",
+      '{"hooks":{"Stop":[{"hooks":[],"hooks":[]}]}}',
+      /hooks\.Stop\.hooks stands there/u,
+    ],
   ])("leaves settings alone that are %s", async (_name, text, message) => {
     const at = home();
     const path = write(at, CLAUDE, text);
     await expect(hooksCommand({ yes: true }, "install", ["claude"], at)).rejects.toThrow(message);
     expect(readFileSync(path, "utf8")).toBe(text);
+  });
+
+  it("does not mind what stands twice elsewhere", async () => {
+    const at = home();
+    const path = write(at, CLAUDE, '{"a":{"x":1,"x":2},"a":3}');
+    await hooksCommand({ yes: true }, "install", ["claude"], at);
+    expect(commandsOf(readFileSync(path, "utf8"))).toHaveLength(Object.keys(CLAUDE_EVENTS).length);
+    await hooksCommand({}, "uninstall", ["claude"], at);
+    expect(readFileSync(path, "utf8")).toBe('{"a":{"x":1,"x":2},"a":3}');
+  });
+
+  it("says what to mend when hooks came to stand there twice since, and takes nothing out", async () => {
+    const at = home();
+    const path = write(at, CLAUDE, "{}");
+    await hooksCommand({ yes: true }, "install", ["claude"], at);
+    const doubled = readFileSync(path, "utf8").replace(/\}\s*$/u, ', "hooks": {}}');
+    writeFileSync(path, doubled);
+    await expect(hooksCommand({}, "uninstall", ["claude"], at)).rejects.toThrow(/stands there twice: keep one/u);
+    expect(readFileSync(path, "utf8")).toBe(doubled);
+    await hooksCommand({}, "status", ["claude"], at);
+    expect(at.printed.at(-1)).toMatch(/^claude: unreadable \(hooks stands there twice/u);
   });
 
   it("does not write over a change that was made while it asked", async () => {

@@ -1,8 +1,8 @@
-import { spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { runHook } from "../../../src/commands/hook.ts";
 import { processesFromProc, processTable } from "../../../src/probe/processes.ts";
 import { MOST_INPUT_BYTES, readInput } from "../../../src/sources/questmaster/hooks/input.ts";
@@ -243,6 +243,20 @@ const ROWS: [agent: string, action: string, payload: unknown, before: Before, af
   [
     "codex",
     "tool_start",
+    { tool_name: "shell", tool_input: { command: ["bash", "-lc", "ls"] } },
+    {},
+    ["working", "Bash: bash -lc ls", "shell", "PreToolUse"],
+  ],
+  [
+    "codex",
+    "tool_start",
+    { tool_name: "shell", tool_input: { command: [], cmd: ["ls", 7, "-l"] } },
+    {},
+    ["working", "Bash: ls -l", "shell", "PreToolUse"],
+  ],
+  [
+    "codex",
+    "tool_start",
     { tool_name: "rg", tool_input: { query: "q" } },
     {},
     ["working", "Search: q", "rg", "PreToolUse"],
@@ -289,6 +303,14 @@ const ROWS: [agent: string, action: string, payload: unknown, before: Before, af
     {},
     ["blocked", "Permission: rm -r x", "", "PermissionRequest"],
   ],
+  [
+    "codex",
+    "permission",
+    { tool_input: { command: ["rm", "-r", "x"] } },
+    {},
+    ["blocked", "Permission: rm -r x", "", "PermissionRequest"],
+  ],
+  ["codex", "permission", { command: ["ls"] }, {}, ["blocked", "Permission: ls", "", "PermissionRequest"]],
   ["codex", "permission", {}, {}, ["blocked", "Permission: Permission required", "", "PermissionRequest"]],
   ["codex", "done", { last_assistant_message: "ok" }, { state: "working" }, ["done", "ok", "", "Stop"]],
 
@@ -520,7 +542,7 @@ const ROWS: [agent: string, action: string, payload: unknown, before: Before, af
     permission,
     ["blocked", "Permission: bash", "", "permission.asked"],
   ],
-  // Another conversation is dropped, unless this one rests and the other begins to work.
+  // Another conversation is dropped, unless this one rests and the other says that it is busy.
   [
     "opencode",
     "event",
@@ -534,6 +556,41 @@ const ROWS: [agent: string, action: string, payload: unknown, before: Before, af
     oc("session.status", { sessionID: "other", status: "busy" }),
     { state: "done", activity: "a", openCodeSessionID: "mine" },
     ["working", "a", "", "session.status"],
+  ],
+  [
+    "opencode",
+    "event",
+    oc("session.status", { sessionID: "other", status: "busy" }),
+    { state: "idle", activity: "a", openCodeSessionID: "mine" },
+    ["working", "a", "", "session.status"],
+  ],
+  [
+    "opencode",
+    "event",
+    oc("session.status", { sessionID: "other", status: "busy" }),
+    { state: "blocked", activity: "a", openCodeSessionID: "mine", lastKind: "k" },
+    ["blocked", "a", "", "k"],
+  ],
+  [
+    "opencode",
+    "event",
+    oc("tool.execute.before", { sessionID: "other", tool: "bash" }),
+    { state: "done", activity: "a", openCodeSessionID: "mine", lastKind: "k" },
+    ["done", "a", "", "k"],
+  ],
+  [
+    "opencode",
+    "event",
+    oc("permission.replied", { sessionID: "other" }),
+    { state: "idle", activity: "a", openCodeSessionID: "mine", lastKind: "k" },
+    ["idle", "a", "", "k"],
+  ],
+  [
+    "opencode",
+    "event",
+    part({ sessionID: "other", type: "reasoning", text: "hm" }),
+    { state: "done", activity: "a", openCodeSessionID: "mine", lastKind: "k" },
+    ["done", "a", "", "k"],
   ],
 ];
 
@@ -710,6 +767,22 @@ describe("a hook's session", () => {
     await hook(made, "claude", "working", { session_id: "../bad" });
     expect(statSync(path).ino).toBe(before);
   });
+
+  it("does not get the resume id of a conversation whose events are dropped", async () => {
+    const made = hooked();
+    const manifest = newManifest(ID);
+    const primary = { name: "opencode", role: "primary", cli: "opencode", resumeID: "", window: 0, extra: new Map() };
+    manifest.agents.push(primary);
+    writeFileSync(join(made.root, `${ID}.json`), manifestText(manifest));
+    const noted = async () => (await openStore(made.root).read(ID)).agents[0]?.resumeID;
+    const busy = (sessionID: string) => oc("session.status", { sessionID, status: "busy" });
+    await hook(made, "opencode", "event", busy("ses_1"));
+    await hook(made, "opencode", "event", busy("ses_2"));
+    expect(await noted()).toBe("ses_1");
+    await hook(made, "opencode", "event", oc("session.idle", { sessionID: "ses_1" }));
+    await hook(made, "opencode", "event", busy("ses_2"));
+    expect(await noted()).toBe("ses_2");
+  });
 });
 
 describe("without questmaster", () => {
@@ -848,6 +921,48 @@ describe("a hook never fails and never delays its agent", () => {
     expect(await readInput(Object.assign(new PassThrough(), { isTTY: true }))).toBe("");
   });
 
+  describe("with standard input", () => {
+    /** Reads an input that says these texts, each after a silence of so many ms; the last silence has no text. */
+    async function readAfter(...said: [silentMs: number, text?: string][]): Promise<string> {
+      vi.useFakeTimers();
+      onTestFinished(() => void vi.useRealTimers());
+      const input = new PassThrough();
+      const read = readInput(input);
+      for (const [silentMs, text] of said) {
+        await vi.advanceTimersByTimeAsync(silentMs);
+        if (text !== undefined) input.write(text);
+        // The stream hands it over in its own time, which is no timer's.
+        await new Promise((resolve) => process.nextTick(resolve));
+      }
+      return await read;
+    }
+
+    it.each<[name: string, said: [silentMs: number, text?: string][], wanted: string]>([
+      ["that comes late", [[900, '{"prompt":"late"}']], '{"prompt":"late"}'],
+      [
+        "that comes in pieces",
+        [
+          [0, '{"a":{}'],
+          [900, ',"b":"}'],
+          [900, '"}\n'],
+        ],
+        '{"a":{},"b":"}"}\n',
+      ],
+      ["that is whole, though nobody closes it", [[0, '{"a":1}']], '{"a":1}'],
+      ["that is torn, and nobody closes it", [[0, '{"a":1,'], [1000]], '{"a":1,'],
+      ["that nobody writes to or closes", [[1000]], ""],
+    ])("%s", async (_name, said, wanted) => {
+      expect(await readAfter(...said)).toBe(wanted);
+    });
+
+    it("that is closed it does not wait", async () => {
+      vi.useFakeTimers();
+      onTestFinished(() => void vi.useRealTimers());
+      expect(await readInput(Readable.from(["not json"]))).toBe("not json");
+      expect(await readInput(Readable.from([]))).toBe("");
+    });
+  });
+
   it("while another process holds the lock: it hands over, and what is written late never undoes what came after", async () => {
     const made = hooked();
     await hook(made, "claude", "starting", {});
@@ -877,14 +992,42 @@ describe("a hook never fails and never delays its agent", () => {
     ]);
   });
 
-  it("and its own process, prints nothing, leaves 0 and goes on by itself when the lock is busy", async () => {
-    const made = hooked();
+  /** A program that is the hook and nothing else. */
+  function hookProgram(): string {
     const program = join(temporaryDirectory(), "hook.ts");
     const command = new URL("../../../src/commands/hook.ts", import.meta.url).href;
     writeFileSync(
       program,
       `import { runHook } from ${JSON.stringify(command)};\nawait runHook(process.argv[2], process.argv[3], process.stdin, process.env);\n`,
     );
+    return program;
+  }
+
+  it.each([
+    ["state.jsonl", ["state.json"]],
+    ["state.json.tmp", ["state.jsonl"]],
+    ["state.json", ["state.jsonl"]],
+    ["state.json.lock", []],
+  ])("nor waits for a FIFO in the place of %s: that costs this file alone", (name, written) => {
+    const made = hooked();
+    const directory = join(made.root, ID);
+    mkdirSync(directory);
+    execFileSync("mkfifo", [join(directory, name)]);
+    const ran = spawnSync(process.execPath, [hookProgram(), "claude", "working"], {
+      input: '{"prompt":"x"}',
+      env: made.env,
+      encoding: "utf8",
+      timeout: 10_000,
+    });
+    expect([ran.status, ran.stdout, ran.stderr]).toEqual([0, "", ""]);
+    expect(statSync(join(directory, name)).isFIFO()).toBe(true);
+    const files = readdirSync(directory).filter((one) => one !== name && one !== "state.json.lock");
+    expect(files).toEqual(written);
+  });
+
+  it("and its own process, prints nothing, leaves 0 and goes on by itself when the lock is busy", async () => {
+    const made = hooked();
+    const program = hookProgram();
     mkdirSync(join(made.root, ID));
     const holder = spawn("flock", ["-x", sessionStateLockPath(made.root, ID), "cat"], {
       stdio: ["pipe", "pipe", "ignore"],

@@ -66,6 +66,14 @@ describe("a manifest", () => {
     expect(manifestText(parseManifest("party-1", text))).toBe(text);
   });
 
+  it("loses a resume id that is not safe, and keeps one that is empty", () => {
+    const ids = { claude_session_id: "a.b", codex_thread_id: "", pi_session_id: "ok" };
+    const manifest = parseManifest("qm-1", JSON.stringify(ids));
+    expect(manifest.unsafe).toEqual(["claude_session_id"]);
+    const { claude_session_id: _unsafe, ...kept } = ids;
+    expect(JSON.parse(manifestText(manifest))).toEqual({ session_id: "qm-1", ...kept });
+  });
+
   it("is written in struct order without extra keys, sorted with one", () => {
     const plain = newManifest("party-1", { title: "t", cwd: "/w", workers: ["party-2"], sessionType: "master" });
     const keys = (text: string): string[] => Object.keys(JSON.parse(text));

@@ -301,6 +301,7 @@ describe("a row", () => {
     ["pi", { pi_session_id: "c-1" }, ["pi", "--session", "c-1"]],
     ["opencode", { opencode_session_id: "ses_d" }, ["opencode", "--session", "ses_d"]],
     ["claude", { claude_session_id: "a.b" }, null],
+    ["claude", { claude_session_id: "" }, null],
     ["claude", { codex_thread_id: "b-1" }, null],
     ["stub", { claude_session_id: "a-1" }, null],
   ])("of %s with %j is resumed by %j in its directory", async (agent, extra, argv) => {
@@ -332,6 +333,45 @@ describe("a row", () => {
       expect(row.resume?.argv ?? null).toEqual(id === null ? null : ["pi", "--session", id]);
     },
   );
+
+  it.each([
+    [{ piSessionID: UUID }, 1, UUID],
+    [{ sessionFile: `/s/2026-07-20T11-05-31-412Z_${UUID}.jsonl` }, 1, UUID],
+    [{ agent: "", piSessionID: UUID }, 1, UUID],
+    [{ piSessionID: "no-uuid" }, 1, "old"],
+    [{ piSessionID: UUID }, 2, "old"],
+  ])(
+    "of pi with an older id in its manifest takes the newer one from the pane %j of a state of version %i",
+    async (pane, version, id) => {
+      const root = temporaryDirectory();
+      make(root, "qm-1", { agent: "pi", pane: null, extra: { pi_session_id: "old" } });
+      const state = newSessionState("qm-1");
+      state.panes.set("primary", { ...newPaneState("primary", "pi"), state: "done", ...pane });
+      writeState(root, "qm-1", {}, sessionStateText({ ...state, version }));
+      const row = (await new Reading(root).scan(evidenceOf([]))).row("qm-1");
+      expect(row.resume?.argv).toEqual(["pi", "--session", id]);
+      expect(row.links).toEqual([{ source: "pi", id }]);
+    },
+  );
+
+  it("of opencode keeps the id in its manifest, whatever its pane says", async () => {
+    const root = temporaryDirectory();
+    const pane = { agent: "opencode", openCodeSessionID: "ses_new" };
+    make(root, "qm-1", { agent: "opencode", extra: { opencode_session_id: "ses_old" }, pane });
+    const row = (await new Reading(root).scan(evidenceOf([]))).row("qm-1");
+    expect(row.resume?.argv).toEqual(["opencode", "--session", "ses_old"]);
+  });
+
+  it.each([
+    ["a.b", ["manifest: unsafe claude_session_id"]],
+    [" ", ["manifest: unsafe claude_session_id"]],
+    ["", []],
+  ])("with the resume id %j has the damage %j", async (claude_session_id, damage) => {
+    const root = temporaryDirectory();
+    make(root, "qm-1", { extra: { claude_session_id }, pane: null });
+    const row = (await new Reading(root).scan(evidenceOf([]))).row("qm-1");
+    expect(row.damage.map((one) => one.kind)).toEqual(damage);
+  });
 
   it.each([
     [{ TMUX: "/tmp/x,1,0" }, "switch-client"],
@@ -492,12 +532,27 @@ describe("changes", () => {
     expect(reading.problems).toEqual([]);
   });
 
+  it("tell at once of a name that is no session id, and that it is gone", async () => {
+    const root = temporaryDirectory();
+    make(root, "qm-1");
+    const reading = await new Reading(root).scan(evidenceOf(["qm-1"]));
+    const path = join(root, "qm-bad.id.json");
+    writeFileSync(path, "{}");
+    const delta = await reading.apply([path], evidenceOf(["qm-1"]));
+    expect([delta.changed, delta.problems?.map((one) => [one.path, one.kind])]).toEqual([[], [[path, "bad-id"]]]);
+    const { problems } = await new Reading(root).scan(evidenceOf(["qm-1"]));
+    expect(delta.problems).toEqual(problems);
+    expect((await reading.apply([path], evidenceOf(["qm-1"]))).problems).toBeNull();
+    rmSync(path);
+    expect((await reading.apply([path], evidenceOf(["qm-1"]))).problems).toEqual([]);
+  });
+
   it("concern the files that matter only", () => {
     const root = temporaryDirectory();
     const [watched] = new Reading(root).reader.watched();
     const matters = (name: string) => watched?.matters(join(root, name));
     expect(
-      ["qm-1.json", "party-1.json", "qm-1/state.json", "qm-1/state.jsonl", "repo-colors.json"].filter(
+      ["qm-1.json", "party-1.json", "qm-bad.id.json", "qm-1/state.json", "qm-1/state.jsonl", "repo-colors.json"].filter(
         (name) => !matters(name),
       ),
     ).toEqual([]);

@@ -1,5 +1,17 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -227,7 +239,64 @@ describe("a session's state", () => {
   });
 });
 
+describe("without a root", () => {
+  const env = { HOME: "" };
+  it.each([
+    ["a state is not saved", () => saveSessionState(ID, newSessionState(ID), { env }), undefined],
+    ["a state is not updated", () => updateSessionState(ID, () => true, { env }), false],
+    [
+      "an event is not logged",
+      () => appendStateEvent(ID, { ts: nowUTC(), agent: "pi", action: "x" }, { env }),
+      undefined,
+    ],
+    ["nothing is seeded", () => initStartingState(ID, { primary: "pi" }, { env }), undefined],
+    ["a state is not found", () => loadSessionState(ID, { env }), null],
+  ])("%s, and that is no error", async (_name, call, wanted) => {
+    expect(await call()).toBe(wanted);
+    expect(existsSync(ID)).toBe(false);
+  });
+
+  it("an id that is none is still refused", async () => {
+    await expect(saveSessionState("../x", newSessionState(ID), { env })).rejects.toThrow(/not a session id/u);
+  });
+});
+
+describe("a FIFO with a reader", () => {
+  const files = (root: string) => ({ root, waitMs: 5000 });
+  it.each([
+    [`${ID}.json.tmp`, (root: string) => openStore(root).addWorker(ID, "qm-2")],
+    [`${ID}/state.json.tmp`, (root: string) => saveSessionState(ID, newSessionState(ID), files(root))],
+    [
+      `${ID}/state.jsonl`,
+      (root: string) => appendStateEvent(ID, { ts: nowUTC(), agent: "pi", action: "x" }, files(root)),
+    ],
+  ])("in the place of %s is left alone", async (name, write) => {
+    const root = temporaryDirectory();
+    await newStore(root).create(newManifest(ID, { title: "t" }));
+    mkdirSync(join(root, ID));
+    const fifo = join(root, name);
+    execFileSync("mkfifo", [fifo]);
+    const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
+    onTestFinished(() => closeSync(reader));
+    await expect(write(root)).rejects.toThrow(/not a regular file/u);
+    expect(readSync(reader, Buffer.alloc(10))).toBe(0);
+    expect(statSync(fifo).isFIFO()).toBe(true);
+    expect((await openStore(root).read(ID)).title).toBe("t");
+  });
+});
+
 describe("the event log", () => {
+  it("is not moved aside where it is a link", async () => {
+    const root = temporaryDirectory();
+    const elsewhere = join(root, "elsewhere");
+    writeFileSync(elsewhere, "x".repeat(STATE_JSONL_MAX_SIZE));
+    mkdirSync(join(root, ID));
+    symlinkSync(elsewhere, sessionStateLogPath(root, ID));
+    await expect(appendStateEvent(ID, { ts: nowUTC(), agent: "pi", action: "x" }, { root })).rejects.toThrow();
+    expect(readdirSync(join(root, ID)).sort()).toEqual(["state.json.lock", "state.jsonl"]);
+    expect(statSync(elsewhere).size).toBe(STATE_JSONL_MAX_SIZE);
+  });
+
   it("is rotated at one mebibyte, and one old file is kept", async () => {
     const root = temporaryDirectory();
     const log = sessionStateLogPath(root, ID);

@@ -3,7 +3,7 @@ import { sanitizeResumeID } from "../ids.ts";
 import type { Change, Interpretation } from "./change.ts";
 import { interpretation } from "./change.ts";
 import { lastWords } from "./claude.ts";
-import { firstQuestion, type Payload, textOf } from "./payload.ts";
+import { firstQuestion, isObject, type Payload, textOf } from "./payload.ts";
 import { pathSnippet, snippet } from "./snippet.ts";
 
 /** Codex's hook events, each with the action it calls (questmaster.md §7). */
@@ -61,9 +61,7 @@ function question(payload: Payload): string {
 
 function permission(payload: Payload): string {
   const text =
-    textOf(payload, "message") ||
-    textOf(payload.tool_input, "command", "cmd") ||
-    textOf(payload, "command", "permission");
+    textOf(payload, "message") || commandOf(payload.tool_input) || commandOf(payload) || textOf(payload, "permission");
   return `Permission: ${snippet(text.trim() || "Permission required")}`;
 }
 
@@ -80,7 +78,7 @@ function toolActivity(tool: string, input: unknown): string {
     case "Bash":
     case "Shell":
     case "shell":
-      return `Bash: ${snippet(textOf(input, "command", "cmd").trim())}`;
+      return `Bash: ${snippet(commandOf(input).trim())}`;
     case "Task":
       return `Agent: ${snippet(textOf(input, "description", "prompt").trim())}`;
     case "Grep":
@@ -91,6 +89,15 @@ function toolActivity(tool: string, input: unknown): string {
     default:
       return tool;
   }
+}
+
+/** The command a tool runs, whether Codex gives it as one text or as a list of words; empty when there is none. */
+function commandOf(input: unknown): string {
+  if (!isObject(input)) return "";
+  const oneText = (value: unknown): unknown => {
+    return Array.isArray(value) ? value.filter((word) => typeof word === "string").join(" ") : value;
+  };
+  return textOf({ command: oneText(input.command), cmd: oneText(input.cmd) }, "command", "cmd");
 }
 
 const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/iu;

@@ -69,7 +69,7 @@ function settle(pane: PaneState, change: Change, type: string, status: string, a
     change.openCodeSessionID ||
     assistantID;
   if (!says) return null;
-  if (isOtherSession(pane, change)) return null;
+  if (isOtherSession(pane, change, status)) return null;
   const settled = { ...change };
   const asked = pane.lastKind === "permission.asked" || pane.activity.startsWith("Permission: ");
   if (pane.state === "blocked" && asked && ["session.status", "session.idle", "tool.execute.before"].includes(type)) {
@@ -88,12 +88,13 @@ function settle(pane: PaneState, change: Change, type: string, status: string, a
   return settled;
 }
 
-/** Events of another conversation are dropped, unless this one rests and the other begins to work. */
-function isOtherSession(pane: PaneState, change: Change): boolean {
+/** Events of another conversation are dropped, unless this one rests and the other says that it is busy (questmaster.md §7). */
+function isOtherSession(pane: PaneState, change: Change, status: string): boolean {
   const { openCodeSessionID: theirs } = change;
   if (theirs === "" || pane.openCodeSessionID === "" || pane.openCodeSessionID === theirs) return false;
   const resting = pane.state === "idle" || pane.state === "done";
-  return !(resting && change.state === "working");
+  // A straggler of a sub-agent's conversation works too: only being busy begins a turn.
+  return !(resting && status === "busy");
 }
 
 function partChange(part: unknown): Partial<Change> {

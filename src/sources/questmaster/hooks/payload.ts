@@ -1,4 +1,4 @@
-import { membersOf, prefixMembers, type RawJson } from "../raw-json.ts";
+import { membersOf, prefixMembers, type RawJson } from "../../../files/raw-json.ts";
 
 /** A hook's JSON: whatever an agent sends. Read key by key, because their schemas move. */
 export type Payload = Record<string, unknown>;

@@ -5,7 +5,7 @@ import { hookRoot } from "../hook-root.ts";
 import { isValidPartyID } from "../ids.ts";
 import { sessionIDFromEnv, stateRoot } from "../paths.ts";
 import { updateAndLog } from "../session-files.ts";
-import { newPaneState, type SessionState } from "../session-state.ts";
+import { newPaneState, type PaneState, type SessionState } from "../session-state.ts";
 import { nanoTime } from "../time.ts";
 import { adopt, captureResumeID, type Hooking } from "./adopt.ts";
 import { HOOKED_AGENTS } from "./agents.ts";
@@ -43,14 +43,23 @@ export async function writeHook(call: HookCall): Promise<HookOutcome> {
   const id = named ?? (conversation === "" ? "" : `qm-${conversation}`);
   if (!isValidPartyID(id)) return { kind: "ignored" };
   const root = named === null ? hookRoot(call.env) : stateRoot(call.env);
+  if (root === "") return { kind: "ignored" };
   const { env, waitMs } = call;
   const hooking: Hooking = { root, id, agentName: call.agent, agent, conversation, payload, env, waitMs };
   try {
     if (named === null) await adopt(hooking);
-    const event = eventOf(said, call.agent, happenedAt);
-    const late = call.happenedAt !== undefined;
-    await updateAndLog(id, event, (state) => update(state, said, call.agent, happenedAt, late), hooking);
-    if (named !== null) await captureResumeID(hooking);
+    let taken = false;
+    const update = (state: SessionState): boolean => {
+      const pane = state.panes.get("primary") ?? newPaneState("primary", call.agent);
+      const next = paneAfter(pane, said, call, happenedAt);
+      taken = next !== null;
+      if (next === null || next === pane) return false;
+      state.panes.set("primary", next);
+      state.seenAt = nanoTime(happenedAt);
+      return true;
+    };
+    await updateAndLog(id, eventOf(said, call.agent, happenedAt), update, hooking);
+    if (named !== null && taken) await captureResumeID(hooking);
   } catch (error) {
     if (error instanceof CannotLock && error.kind === "busy") return { kind: "busy", happenedAt };
     throw error;
@@ -63,17 +72,12 @@ function eventOf({ action, change, fields }: Interpretation, agent: string, at: 
   return { ts: nanoTime(at), agent, role: "primary", action, state, activity, tool, kind, fields };
 }
 
-function update(state: SessionState, said: Interpretation, agent: string, at: bigint, late: boolean): boolean {
-  const pane = state.panes.get("primary") ?? newPaneState("primary", agent);
+/** The pane after an event, the same one when nothing of it changes; null: the event is not for it, or too late. */
+function paneAfter(pane: PaneState, said: Interpretation, call: HookCall, at: bigint): PaneState | null {
   // Handed over because of a busy lock: what happened after it has been written already.
-  if (late && pane.seq > at) return false;
+  if (call.happenedAt !== undefined && pane.seq > at) return null;
   const change = said.settle(pane, said.change);
-  if (change === null) return false;
-  const next = changedPane(pane, change, agent, at);
-  if (next === pane) return false;
-  state.panes.set("primary", next);
-  state.seenAt = nanoTime(at);
-  return true;
+  return change === null ? null : changedPane(pane, change, call.agent, at);
 }
 
 function unixNanosNow(env: NodeJS.ProcessEnv): bigint {

@@ -3,6 +3,7 @@ import {
   type FormattingOptions,
   findNodeAtLocation,
   modify,
+  type Node,
   type ParseError,
   parse,
   parseTree,
@@ -86,7 +87,34 @@ function hooksOf(text: string): Record<string, unknown> {
   const { hooks } = settingsOf(text);
   if (hooks === undefined) return {};
   if (!isObject(hooks)) throw new BadSettings("hooks is not an object");
+  const twice = twiceInHooks(text);
+  if (twice !== null) throw new BadSettings(`${twice} stands there twice: keep one of them`);
   return hooks;
+}
+
+/** What stands twice of `hooks` and all in it: an agent takes the last one, an edit changes the first. null: nothing. */
+function twiceInHooks(text: string): string | null {
+  const hooks = (parseTree(text)?.children ?? []).filter((property) => keyOf(property) === "hooks");
+  const [property] = hooks;
+  if (hooks.length > 1) return "hooks";
+  return property === undefined ? null : twiceIn(property, "hooks");
+}
+
+function twiceIn(node: Node, name: string): string | null {
+  const keys = new Set<string>();
+  for (const child of node.children ?? []) {
+    const key = child.type === "property" ? keyOf(child) : null;
+    const childName = key === null ? name : `${name}.${key}`;
+    if (key !== null && keys.has(key)) return childName;
+    if (key !== null) keys.add(key);
+    const found = twiceIn(child, childName);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function keyOf(property: Node): string {
+  return String(property.children?.[0]?.value);
 }
 
 function settingsOf(text: string): Record<string, unknown> {

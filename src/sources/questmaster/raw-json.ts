@@ -1,1 +1,0 @@
-export * from "../../files/raw-json.ts";

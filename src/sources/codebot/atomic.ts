@@ -3,9 +3,10 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  fstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
+  readSync,
   renameSync,
   unlinkSync,
   writeFileSync,
@@ -41,20 +42,52 @@ export function writeAtomically(path: string, text: string, options: { mode?: nu
   }
 }
 
-/** A small file's bytes, null when it is not there. Throws `CannotOpen` for what is no regular, readable file. */
+/** Larger than any plan, task or roster that a program writes, bytes. */
+const MOST_SMALL = 16 * 1024 * 1024;
+
+/**
+ * A small file's bytes, null when it is not there. Throws `CannotOpen` for what is no regular, readable file, and for
+ * one that is too large before anything is allocated for it.
+ */
 export function readSmallFile(path: string): Buffer | null {
   try {
     using file = openRegular(path);
-    return readFileSync(file.fd);
+    if (file.size > MOST_SMALL) {
+      throw new CannotOpen("unreadable", path, `too large to be read: ${file.size} bytes, at most ${MOST_SMALL} are`);
+    }
+    return file.read(0, file.size);
   } catch (error) {
     if (error instanceof CannotOpen && error.kind === "gone") return null;
-    throw error;
+    if (error instanceof CannotOpen || !(error instanceof Error && "code" in error)) throw error;
+    throw new CannotOpen("unreadable", path, `cannot be read (${String(error.code)})`);
   }
 }
 
 /** Its text, null when it is not there. */
 export function readSmallText(path: string): string | null {
   return readSmallFile(path)?.toString("utf8") ?? null;
+}
+
+/**
+ * Appends whole lines, making directory and file when missing. A last line that a crash left without its LF is ended
+ * first, so that it does not swallow the next one.
+ */
+export function appendLines(path: string, lines: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
+  const fd = openSync(path, flags, 0o644);
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new CannotOpen("not-regular", path, "not a regular file: left alone");
+    writeFileSync(fd, endsLine(fd, stat.size) ? lines : `\n${lines}`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function endsLine(fd: number, size: number): boolean {
+  const last = Buffer.alloc(1);
+  return size === 0 || (readSync(fd, last, 0, 1, size - 1) === 1 && last[0] === 0x0a);
 }
 
 /** Removes a file; false when it was not there. */

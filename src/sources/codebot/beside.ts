@@ -6,7 +6,7 @@ import { isPlanName } from "./ids.ts";
 import { plansDirectory, tasksDirectory, teamDirectory, transcriptsDirectory } from "./layout.ts";
 import { planPath, planTitle } from "./plan-store.ts";
 import { ROSTER_FILE, type Roster, readRoster } from "./roster-store.ts";
-import { readTaskDirectory, type TaskDirectory } from "./task-files.ts";
+import { HIGH_WATER_MARK, readTaskDirectory, type TaskDirectory } from "./task-files.ts";
 
 /** What codebot keeps of a session outside its file. */
 export interface Beside {
@@ -31,11 +31,11 @@ export function readBeside(root: string, sessionId: string): Beside {
     const isUsed = tasks.tasks.length > 0 || tasks.highWaterMark > 0 || tasks.unreadable.length > 0;
     beside.tasks = isUsed ? tasks : null;
     for (const name of tasks.unreadable) {
-      beside.unreadable.push({ path: join(directory, name), message: "not a task: passed over" });
+      const what = name === HIGH_WATER_MARK ? "not the highest id" : "not a task";
+      beside.unreadable.push({ path: join(directory, name), message: `${what}: passed over` });
     }
   } catch (error) {
     beside.unreadable.push({ path: directory, message: messageOf(error) });
-    return beside;
   }
   const file = join(teamDirectory(root, sessionId), ROSTER_FILE);
   try {
@@ -63,8 +63,15 @@ function listTranscripts(directory: string): Beside["transcripts"] {
   }
 }
 
-/** A session's plan file: title and time of its last change; null when there is none (codebot.md §9). */
-export function readPlan(root: string, slug: string): { text: string; title: string; changedMs: number } | null {
+export interface Plan {
+  text: string;
+  title: string;
+  /** Of its last change, ms since 1970. */
+  changedMs: number;
+}
+
+/** A session's plan file (codebot.md §9); null when there is none, the reason when it cannot be read. */
+export function readPlan(root: string, slug: string): Plan | CannotOpen | null {
   if (slug === "" || !isPlanName(slug)) return null;
   const path = planPath(plansDirectory(root), slug);
   try {
@@ -73,7 +80,7 @@ export function readPlan(root: string, slug: string): { text: string; title: str
     const changedMs = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     return { text, title: planTitle(text), changedMs };
   } catch (error) {
-    if (error instanceof CannotOpen) return null;
+    if (error instanceof CannotOpen) return error;
     throw error;
   }
 }

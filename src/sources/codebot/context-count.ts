@@ -15,7 +15,7 @@ export interface ContextCount {
   calls: Record<string, true>;
   /** Tool messages that answer no call so far, by the id they name. */
   orphans: Record<string, number>;
-  /** The last message, whatever it is. */
+  /** The last message that is restored: a result that answers no call so far is none. */
   last: { role: string; stop: string; injected: boolean; summary: boolean } | null;
 }
 
@@ -24,11 +24,9 @@ export function emptyContext(): ContextCount {
 }
 
 export function countMessage(count: ContextCount, message: MessageFacts, summary = false): void {
+  if (message.role === "tool" && !countResult(count, message.answers)) return;
   count.last = { role: message.role, stop: message.stop, injected: message.injected, summary };
-  if (message.role === "tool") {
-    countResult(count, message.answers);
-    return;
-  }
+  if (message.role === "tool") return;
   count.synthetic += count.pending.length;
   count.pending = [...message.calls];
   count.kept += 1;
@@ -40,11 +38,14 @@ export function countMessage(count: ContextCount, message: MessageFacts, summary
   }
 }
 
-function countResult(count: ContextCount, answers: string): void {
+/** False when it answers no call so far. */
+function countResult(count: ContextCount, answers: string): boolean {
   const key = `$${answers}`;
   if (count.pending.includes(answers)) count.pending = count.pending.filter((id) => id !== answers);
-  if (count.calls[key]) count.kept += 1;
+  const isKnown = count.calls[key] === true;
+  if (isKnown) count.kept += 1;
   else count.orphans[key] = (count.orphans[key] ?? 0) + 1;
+  return isKnown;
 }
 
 export function countSummary(count: ContextCount): void {

@@ -2,17 +2,27 @@ import { goJson } from "../../files/go-json.ts";
 import { type GoTime, isGoTime, UNSET_TIME } from "./go-time.ts";
 import { isObject, type JsonObject } from "./json.ts";
 
+export const ENTRY_HEADER = "header";
+export const ENTRY_MESSAGE = "message";
+export const ENTRY_MODEL_CHANGE = "model_change";
+export const ENTRY_COMPACTION = "compaction";
+export const ENTRY_REASONING_EFFORT_CHANGE = "reasoning_effort_change";
+export const ENTRY_SESSION_INFO = "session_info";
+export const ENTRY_PLAN_STATE = "plan_state";
+export const ENTRY_GOAL_STATE = "goal_state";
+export const ENTRY_LLM_CALL = "llm_call";
+
 /** The nine kinds of version 3 (codebot.md §4). Others are legal, kept in the chain and ignored. */
 export const ENTRY_KINDS = [
-  "header",
-  "message",
-  "model_change",
-  "compaction",
-  "reasoning_effort_change",
-  "session_info",
-  "plan_state",
-  "goal_state",
-  "llm_call",
+  ENTRY_HEADER,
+  ENTRY_MESSAGE,
+  ENTRY_MODEL_CHANGE,
+  ENTRY_COMPACTION,
+  ENTRY_REASONING_EFFORT_CHANGE,
+  ENTRY_SESSION_INFO,
+  ENTRY_PLAN_STATE,
+  ENTRY_GOAL_STATE,
+  ENTRY_LLM_CALL,
 ] as const;
 
 export type EntryKind = (typeof ENTRY_KINDS)[number];

@@ -6,6 +6,7 @@ import { promptText } from "./first-message.ts";
 import { floatOf, isObject, textOf } from "./json.ts";
 import {
   answeredCall,
+  argumentsOf,
   blocksOf,
   callsOf,
   displayText,
@@ -65,6 +66,13 @@ export interface MessageFacts {
   edits?: string[];
 }
 
+/** An `llm_call`, with what the message says that it is about. */
+interface CallFacts extends LLMCallEntry {
+  cost: number | null;
+  /** Position of that message in `entries`, null when none was found. */
+  answer: number | null;
+}
+
 /** One line of a session file, as far as it is kept. Plain data. */
 export interface EntryFacts {
   id: string;
@@ -85,7 +93,7 @@ export interface EntryFacts {
   name?: string;
   plan?: PlanStateEntry;
   goal?: GoalStateEntry;
-  call?: LLMCallEntry & { cost: number | null };
+  call?: CallFacts;
 }
 
 export interface Place {
@@ -135,7 +143,7 @@ function takeState(facts: EntryFacts, entry: Entry): void {
       break;
     case "llm_call": {
       const call = readLLMCall(entry.data);
-      set(facts, "call", call === null ? null : { ...call, cost: null });
+      set(facts, "call", call === null ? null : { ...call, cost: null, answer: null });
     }
   }
 }
@@ -169,7 +177,7 @@ export function keptFacts(message: Message): MessageFacts {
 
 function saidBy(message: Message): string {
   const call = callsOf(message).at(-1);
-  if (call !== undefined) return callSummary(call.name, call.args);
+  if (call !== undefined) return callSummary(call.name, argumentsOf(call));
   const text = displayText(message);
   if (text !== "") return text;
   return blocksOf(message).find((block) => block.type === "thinking")?.thinking ?? "";

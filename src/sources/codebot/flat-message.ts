@@ -1,3 +1,4 @@
+import { compactJson } from "../../session/json-text.ts";
 import { isObject, type JsonObject, textOf } from "./json.ts";
 import { type Message, readMessage } from "./message.ts";
 
@@ -78,5 +79,5 @@ function resultText(content: unknown): string {
       .filter((text) => text !== "")
       .join("\n");
   }
-  return content === undefined || content === null ? "" : JSON.stringify(content);
+  return content === undefined || content === null ? "" : compactJson(content);
 }

@@ -47,10 +47,15 @@ export interface SessionState {
   damage: Damage[];
   /** Damage beyond what is listed. */
   moreDamage: number;
-  /** Assistant messages whose cost no llm_call has taken yet, newest last: their positions in `entries`. */
+  /** The first line for which codebot refuses to open the session, listed or not. */
+  fatal: Damage | null;
+  /** Assistant messages that no llm_call was joined to yet, newest last: their positions in `entries`. */
   unpaired: number[];
-  /** What stands behind the last LF: read anew each time, never part of the rest. */
-  tail: { at: number; bytes: number; valid: boolean; entry: Entry | null } | null;
+  /**
+   * What stands behind the last LF: read anew each time, never part of the rest. A record is kept as text, because its
+   * data may be nested deeper than a clone survives.
+   */
+  tail: { at: number; bytes: number; valid: boolean; record: string | null } | null;
 }
 
 const MOST_DAMAGE = 100;
@@ -61,7 +66,7 @@ const KNOWN_KINDS = new Set<string>(ENTRY_KINDS);
 /** Reads a session file of any version, tolerantly: a bad line costs that line (codebot.md §14). */
 export const codebotFold: FileFold<SessionState> = {
   name: "codebot",
-  version: 2,
+  version: 3,
   initial: initialState,
   *advance(state, bytes, from) {
     state.tail = null;
@@ -79,7 +84,7 @@ export const codebotFold: FileFold<SessionState> = {
         const tail = tailOf(buffer, at);
         if (tail === null) return;
         const { bytes, valid } = tail;
-        state.tail = { at, bytes, valid, entry: valid ? parseEntry(tail.text) : null };
+        state.tail = { at, bytes, valid, record: valid && parseEntry(tail.text) !== null ? tail.text : null };
       },
     });
     freshen(state);
@@ -111,6 +116,7 @@ function initialState(): SessionState {
     unknownKinds: {},
     damage: [],
     moreDamage: 0,
+    fatal: null,
     unpaired: [],
     tail: null,
   };
@@ -123,16 +129,17 @@ function initialState(): SessionState {
 export function settled(state: SessionState): SessionState {
   const { tail } = state;
   if (tail === null || state.refused !== null) return state;
-  if (tail.entry === null) {
+  if (tail.record === null) {
     if (state.header === null) {
       return { ...state, refused: tail.valid ? "first line is not a header" : "first line is not valid JSON" };
     }
     const kind = tail.valid ? "malformed_line" : "torn_tail";
-    return { ...state, damage: [...state.damage, { kind, bytes: tail.bytes, line: state.lines + 1 }] };
+    const damage = { kind, bytes: tail.bytes, line: state.lines + 1 };
+    return { ...state, damage: [...state.damage, damage], fatal: state.fatal ?? fatalOf(damage) };
   }
   const whole = structuredClone(state);
   whole.lines += 1;
-  takeEntry(whole, tail.entry, { line: whole.lines, at: tail.at, bytes: tail.bytes });
+  takeText(whole, tail.record, { line: whole.lines, at: tail.at, bytes: tail.bytes });
   freshen(whole);
   return whole;
 }
@@ -274,7 +281,7 @@ function noteModel(state: SessionState, name: string): void {
   if (name !== "" && !state.models.includes(name)) state.models.push(name);
 }
 
-/** Gives a call the cost of the nearest assistant message before it with the same numbers (codebot.md §4.1, §7). */
+/** Joins a call to the nearest assistant message before it with the same numbers, which knows its cost (codebot.md §4.1). */
 function payCall(state: SessionState, facts: EntryFacts): void {
   if (facts.message?.usage) {
     state.unpaired.push(state.entries.length);
@@ -288,6 +295,7 @@ function payCall(state: SessionState, facts: EntryFacts): void {
   });
   if (found < 0) return;
   const [at = -1] = state.unpaired.splice(found, 1);
+  call.answer = at;
   call.cost = state.entries[at]?.message?.usage?.cost ?? null;
 }
 
@@ -296,7 +304,15 @@ function tally(counts: Record<string, number>, word: string): void {
   if (word !== "__proto__") counts[word] = (Object.hasOwn(counts, word) ? (counts[word] ?? 0) : 0) + 1;
 }
 
+/** Lines for which codebot refuses to open a session (codebot.md §14). */
+const FATAL = new Set(["malformed_line", "oversize_line", "empty_id"]);
+
+function fatalOf(damage: Damage): Damage | null {
+  return FATAL.has(damage.kind) ? damage : null;
+}
+
 function addDamage(state: SessionState, damage: Damage): void {
+  state.fatal ??= fatalOf(damage);
   if (state.damage.length < MOST_DAMAGE) state.damage.push(damage);
   else state.moreDamage += 1;
 }

@@ -95,12 +95,12 @@ function planCopy(original: Original, end: End): { plan: ForkPlan; path: EntryFa
   const chain = chainTo(state.entries, state.index, end.leaf);
   const open = chain.context.pending;
   if (open.length > 0) {
-    const asks = path.findLast((facts) => facts.message?.calls.length);
+    const asks = path.findLast((facts) => askedBy(facts).some((id) => open.includes(id)));
     const many = open.length === 1 ? "1 call" : `${open.length} calls`;
     return refuse(`${many} would be left without results: fork before ${asks?.id ?? "them"}, which asks for them`);
   }
   const kept = chain.compactions === 0 ? "" : `, ${chain.compactions} compactions`;
-  const copied: SessionState = { ...state, chain, messages: chain.messages, updated: "", damage: [] };
+  const copied: SessionState = { ...state, chain, messages: chain.messages, damage: [] };
   return {
     path,
     plan: {
@@ -111,9 +111,14 @@ function planCopy(original: Original, end: End): { plan: ForkPlan; path: EntryFa
         "this session is not touched; its tasks, team and undo stack stay with it",
       ],
       ask: null,
-      status: judge({ state: copied, process: null, now: 0 }).status,
+      status: judge({ state: copied, process: null, now: Number.POSITIVE_INFINITY }).status,
     },
   };
+}
+
+/** The calls that are open from a line on: its own, or those of messages that a compaction kept. */
+function askedBy({ message, compaction }: EntryFacts): string[] {
+  return message?.calls ?? compaction?.kept.flatMap(({ calls }) => calls) ?? [];
 }
 
 async function copy(needs: ForkNeeds, original: Original, path: readonly EntryFacts[]): Promise<Forked> {

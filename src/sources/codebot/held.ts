@@ -18,6 +18,8 @@ export interface Held {
   path: string;
   folded: Folded<SessionState>;
   beside: Beside;
+  /** Path of the plan it is linked to, where that cannot be read. */
+  badPlan: string | null;
   snapshot: Snapshot | null;
   /** Until when an unfinished last line is taken for a write under way, ms since 1970; 0: not at all. */
   graceUntil: number;
@@ -30,19 +32,20 @@ export interface Held {
 }
 
 export function newHeld(base: Pick<Held, "key" | "root" | "id" | "path" | "folded">): Held {
-  return { ...base, beside: NOTHING_BESIDE, snapshot: null, graceUntil: 0, updated: null, places: [], until: null };
+  const nothing = { beside: NOTHING_BESIDE, badPlan: null, snapshot: null };
+  return { ...base, ...nothing, graceUntil: 0, updated: null, places: [], until: null };
 }
 
 /** The state to show: with the last line taken in, or left out while it is being written. */
 export function stateOf(held: Held, now: number): SessionState {
   const { state } = held.folded;
-  const isTorn = state.tail !== null && state.tail.entry === null;
+  const isTorn = state.tail !== null && state.tail.record === null;
   return isTorn && now < held.graceUntil ? state : settled(state);
 }
 
 /** Is there anything unfinished in the file: a torn line, or nothing yet? */
 export function isUnfinished(state: SessionState): boolean {
-  return state.header === null ? state.lines === 0 : state.tail !== null && state.tail.entry === null;
+  return state.header === null ? state.lines === 0 : state.tail !== null && state.tail.record === null;
 }
 
 export function projectOf(held: Held): string {

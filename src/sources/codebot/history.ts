@@ -1,7 +1,6 @@
-import { closeSync, constants, mkdirSync, openSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
 import { goJson } from "../../files/go-json.ts";
 import { CannotOpen, openRegular } from "../../files/open.ts";
+import { appendLines } from "./atomic.ts";
 import { intOf, isObject, type JsonObject, parseObject, textOf } from "./json.ts";
 import { readJsonLines } from "./jsonl.ts";
 
@@ -99,14 +98,7 @@ export class History {
       project: this.#project,
       ...(this.#sessionId === "" ? {} : { sessionId: this.#sessionId }),
     };
-    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o755 });
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
-    const fd = openSync(this.#path, flags, 0o644);
-    try {
-      writeSync(fd, `${goJson(line)}\n`);
-    } finally {
-      closeSync(fd);
-    }
+    appendLines(this.#path, `${goJson(line)}\n`);
   }
 
   /** 0 is the newest; `""` beyond the end. */

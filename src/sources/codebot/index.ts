@@ -1,6 +1,21 @@
 /** The storage of codebot 0.3 (session format 3), read and written like the tool itself. Usable without forktail. */
 export { BrokenChain, buildSnapshot, type ContextSnapshot, entryChain } from "./context.ts";
-export { ENTRY_KINDS, type Entry, type EntryKind, formatEntry, parseEntry } from "./entry.ts";
+export {
+  ENTRY_COMPACTION,
+  ENTRY_GOAL_STATE,
+  ENTRY_HEADER,
+  ENTRY_KINDS,
+  ENTRY_LLM_CALL,
+  ENTRY_MESSAGE,
+  ENTRY_MODEL_CHANGE,
+  ENTRY_PLAN_STATE,
+  ENTRY_REASONING_EFFORT_CHANGE,
+  ENTRY_SESSION_INFO,
+  type Entry,
+  type EntryKind,
+  formatEntry,
+  parseEntry,
+} from "./entry.ts";
 export { generateName } from "./generate-name.ts";
 export { formatGoTime, type GoTime, goNow, type Instant, instantOf, UNSET_TIME } from "./go-time.ts";
 export { History, type HistoryEntry, type HistoryFile, MOST_RECALLED, readHistory, recall } from "./history.ts";
@@ -51,6 +66,9 @@ export {
   nextClaimable,
   readTask,
   sortTasksByID,
+  TASK_COMPLETED,
+  TASK_IN_PROGRESS,
+  TASK_PENDING,
   TASK_STATUSES,
   type Task,
   type TaskStatus,

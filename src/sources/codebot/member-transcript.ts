@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { Entry } from "../../session/entry.ts";
 import type { Page, PageRequest } from "../source.ts";
-import { readSmallFile } from "./atomic.ts";
 import { messageFacts, type TokenFacts } from "./facts.ts";
 import { isoOf } from "./go-time.ts";
 import { isMemberName } from "./ids.ts";
@@ -9,7 +8,7 @@ import { type Message, partsOf } from "./message.ts";
 import { messageEntries } from "./message-entries.ts";
 import { clipped, pageOf, startsOf, windowOf } from "./paging.ts";
 import { repairSequence, syntheticResult } from "./repair.ts";
-import { type MemberTranscript, readTranscript } from "./transcript-store.ts";
+import { type MemberTranscript, readTranscriptFile } from "./transcript-store.ts";
 
 /** What a member's transcript says of the member: no status is recorded, only this (codebot.md §11). */
 export interface MemberFacts {
@@ -26,8 +25,7 @@ export interface MemberFacts {
 /** Reads a member's transcript; null when there is none. Throws `CannotOpen` for what is no regular file. */
 export function memberTranscript(directory: string, name: string): MemberTranscript | null {
   if (!isMemberName(name)) return null;
-  const bytes = readSmallFile(join(directory, `${name}.jsonl`));
-  return bytes === null ? null : readTranscript(bytes);
+  return readTranscriptFile(join(directory, `${name}.jsonl`));
 }
 
 export function memberFacts(transcript: MemberTranscript): MemberFacts {

@@ -1,8 +1,18 @@
 import { blankEntry, type Entry, type EntryUsage } from "../../session/entry.ts";
+import { compactJson, isDeeplyNested } from "../../session/json-text.ts";
 import { modelName, type TokenFacts, usageFacts } from "./facts.ts";
 import { isoOf } from "./go-time.ts";
 import { type JsonObject, textOf } from "./json.ts";
-import { answeredCall, blocksOf, type ContentBlock, displayText, isInjected, type Message } from "./message.ts";
+import {
+  answeredCall,
+  argumentsOf,
+  blocksOf,
+  type ContentBlock,
+  displayText,
+  isInjected,
+  type Message,
+  type ToolCall,
+} from "./message.ts";
 import { isSynthetic } from "./repair.ts";
 import { toolResult } from "./tool-result.ts";
 
@@ -58,13 +68,20 @@ function blockEntry(message: Message, block: ContentBlock, blank: Blank, at: num
       return { ...blank("thinking", at), text: block.thinking ?? "" };
     case "toolCall": {
       const call = block.tool_call;
-      return { ...blank("call", at), call: { id: call?.id ?? "", name: call?.name ?? "?", args: call?.args ?? null } };
+      const args = call === undefined ? null : shownArguments(call);
+      return { ...blank("call", at), call: { id: call?.id ?? "", name: call?.name ?? "?", args } };
     }
     case "image":
       return { ...blank(textKind(message), at), media: mediaOf(block.image) };
     default:
       return { ...blank("marker", at), text: `${block.type}${block.tool_name ? ` ${block.tool_name}` : ""}` };
   }
+}
+
+/** As text where they are nested so deep that whoever prints them would run out of stack. */
+function shownArguments(call: ToolCall): unknown {
+  const args = argumentsOf(call);
+  return isDeeplyNested(args) ? compactJson(args) : args;
 }
 
 /** What a person says is a message, what the model says is text; one that ended in an error is an error. */

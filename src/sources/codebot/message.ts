@@ -72,7 +72,8 @@ function readBlock(value: unknown): ContentBlock | null {
   if (call === undefined || call === null) delete block.tool_call;
   else if (!isObject(call)) return null;
   else block.tool_call = { ...call, id: textOf(call, "id"), name: textOf(call, "name") };
-  if (block.image !== undefined && !isObject(block.image)) return null;
+  if (value.image === null) delete block.image;
+  else if (value.image !== undefined && !isObject(value.image)) return null;
   return block;
 }
 
@@ -100,6 +101,12 @@ export function callsOf(message: Message): ToolCall[] {
   return blocksOf(message).flatMap((block) =>
     block.type === "toolCall" && block.tool_call !== undefined ? [block.tool_call] : [],
   );
+}
+
+/** What a call was given; where that was no JSON, the text the model wrote (codebot.md §5). */
+export function argumentsOf(call: ToolCall): unknown {
+  const raw = call.args_invalid === true ? textOf(call, "args_raw_text") : "";
+  return raw === "" ? (call.args ?? null) : raw;
 }
 
 /** Which call a tool message answers, `""` when it does not say. */

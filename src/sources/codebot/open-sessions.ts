@@ -1,9 +1,10 @@
 import { basename, dirname, relative } from "node:path";
 import type { Folded } from "../../files/fold.ts";
+import { CannotOpen } from "../../files/open.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import type { ResumeAnswer, Root, Services } from "../source.ts";
-import { readBeside, readPlan } from "./beside.ts";
+import { type Plan, readBeside, readPlan } from "./beside.ts";
 import { Copies } from "./copies.ts";
 import { codebotFold, type SessionState, settled } from "./fold.ts";
 import { type Held, isUnfinished, newHeld, projectOf, stateOf, UNFINISHED_MS } from "./held.ts";
@@ -114,20 +115,26 @@ export class OpenSessions {
     if (state.header === null) {
       const reason = state.refused ?? "empty file";
       if (now >= held.graceUntil) this.#problems.add(held.path, "skipped", `left out: ${reason}`);
+      this.#forgetBadPlan(held);
       return null;
     }
-    const plan = readPlan(held.root.path, state.chain.planSlug);
+    const plan = this.#planOf(held, state.chain.planSlug);
     const answer = this.resume(held, state);
     const { snapshot, until } = rowOf({
       ...{ key: held.key, root: held.root, id: held.id, path: held.path, project: projectOf(held) },
       ...{ state, beside: held.beside, process: live, now },
       plan: plan === null ? null : { title: plan.title, changedMs: plan.changedMs },
       parent: this.#services.copiedFrom(held.key) ?? this.#copies.origin(held.key),
-      isCopied: (name) => this.#copies.isCopied(held.key, name),
+      isCopied: (name) => this.isCopied(held.key, name),
       resume: answer.ok ? answer.command : null,
     });
     held.until = earlier(held.until, until);
     return snapshot;
+  }
+
+  /** Was an entry of this session first written by another one? */
+  isCopied(key: SessionKey, name: string): boolean {
+    return this.#copies.isCopied(key, name);
   }
 
   resume(held: Held, state: SessionState): ResumeAnswer {
@@ -148,7 +155,25 @@ export class OpenSessions {
     this.#reserved.delete(held.key);
     this.newest.drop(held);
     for (const { path } of held.beside.unreadable) this.#problems.clear(path);
+    this.#forgetBadPlan(held);
     return { touched: [...this.#copies.drop(held.key)], removed: held.snapshot === null ? [] : [held.key] };
+  }
+
+  /** The plan it is linked to. One that cannot be read is a problem, and for the session as if there were none. */
+  #planOf(held: Held, slug: string): Plan | null {
+    const plan = readPlan(held.root.path, slug);
+    this.#forgetBadPlan(held);
+    if (!(plan instanceof CannotOpen)) return plan;
+    held.badPlan = plan.path;
+    this.#problems.add(plan.path, plan.kind, plan.message);
+    return null;
+  }
+
+  /** Takes back what was said of its plan, unless another session is linked to the same one. */
+  #forgetBadPlan(held: Held): void {
+    const path = held.badPlan;
+    held.badPlan = null;
+    if (path !== null && !this.all().some((other) => other.badPlan === path)) this.#problems.clear(path);
   }
 
   #hold(held: Held): void {

@@ -56,22 +56,24 @@ export function planPath(directory: string, name: string): string {
   return join(directory, `${name}.md`);
 }
 
-/** The plans of a directory, newest first, ties by name; none when it is missing. Changes nothing. */
+/** The plans of a directory that can be loaded, newest first, ties by name; none when it is missing. Changes nothing. */
 export function listPlans(directory: string): PlanFile[] {
-  let names: string[];
+  let files: string[];
   try {
-    names = readdirSync(directory).filter((name) => name.endsWith(".md"));
+    files = readdirSync(directory).filter((file) => file.endsWith(".md"));
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
     throw error;
   }
-  return names
-    .flatMap((file) => {
-      const stat = lstatSync(join(directory, file), { throwIfNoEntry: false });
-      if (!stat?.isFile()) return [];
-      return [{ name: file.slice(0, -".md".length), modTime: Math.floor(stat.mtimeMs / 1000) }];
+  return files
+    .map((file) => file.slice(0, -".md".length))
+    .filter(isPlanName)
+    .flatMap((name) => {
+      const stat = lstatSync(planPath(directory, name), { throwIfNoEntry: false });
+      return stat?.isFile() ? [{ name, changedMs: stat.mtimeMs }] : [];
     })
-    .sort((a, b) => b.modTime - a.modTime || (a.name < b.name ? -1 : 1));
+    .sort((a, b) => b.changedMs - a.changedMs || (a.name < b.name ? -1 : 1))
+    .map(({ name, changedMs }) => ({ name, modTime: Math.floor(changedMs / 1000) }));
 }
 
 /** First heading or line that says something, at most 60 characters; `(untitled)` when there is none (codebot.md §9). */

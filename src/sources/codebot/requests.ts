@@ -12,6 +12,8 @@ export function entryKey(facts: EntryFacts): string {
 
 export interface SessionRequest {
   facts: EntryFacts;
+  /** Names it in every copy: `entryKey` of its message, which a copy may have without the call's own line. */
+  name: string;
   request: ModelRequest;
 }
 
@@ -27,7 +29,8 @@ export function requestsOf(state: SessionState): SessionRequest[] {
     if (tokens === null) return [];
     // Version 5 has no entry ids: the line is one only together with its session.
     const session = state.shape === "flat" ? `${state.header?.sessionId ?? ""}/` : "";
-    return [{ facts, request: requestOf(`codebot/${session}${entryKey(facts)}`, isoOf(facts.time), tokens, null) }];
+    const name = entryKey(state.entries[facts.call?.answer ?? -1] ?? facts);
+    return [{ facts, name, request: requestOf(`codebot/${session}${name}`, isoOf(facts.time), tokens, null) }];
   });
 }
 

@@ -4,8 +4,8 @@ import { damageOf, type SessionState } from "./fold.ts";
 import { projectId } from "./ids.ts";
 import { SESSION_VERSION } from "./payloads.ts";
 
-/** Damage for which codebot refuses to open a session (codebot.md §14). */
-const FATAL: Record<string, string> = {
+/** What the line is like for which codebot refuses to open a session (codebot.md §14). */
+const REFUSED: Record<string, string> = {
   malformed_line: "is malformed",
   oversize_line: "is too long",
   empty_id: "is an entry without an id",
@@ -33,10 +33,10 @@ export function resumeAnswer({ id, state, project, newest }: ResumeFacts): Resum
   if (header.version < SESSION_VERSION || state.shape === "unknown") {
     return { ok: false, reason: `codebot does not open session version ${header.version}` };
   }
-  const bad = damageOf(state).find(({ kind }) => FATAL[kind] !== undefined);
+  const bad = state.fatal ?? damageOf(state).find(({ kind }) => REFUSED[kind] !== undefined);
   if (bad !== undefined) {
     const remedy = state.chain.broken === null ? "; fork it: the copy leaves such lines out" : "";
-    return { ok: false, reason: `codebot refuses to open it: line ${bad.line} ${FATAL[bad.kind]}${remedy}` };
+    return { ok: false, reason: `codebot refuses to open it: line ${bad.line} ${REFUSED[bad.kind]}${remedy}` };
   }
   if (header.cwd === "") return { ok: false, reason: "it does not say in which directory it was held" };
   if (projectId(header.cwd) !== project) {

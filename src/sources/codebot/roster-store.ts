@@ -29,7 +29,8 @@ export interface Roster {
 export function readRoster(text: string): Roster | null {
   const value = parseObject(text);
   if (value === null) return null;
-  const members = Array.isArray(value.members) ? value.members.filter(isObject).map(readMember) : [];
+  const all = Array.isArray(value.members) ? value.members.filter(isObject).map(readMember) : [];
+  const members = all.filter(({ name }) => name !== "");
   return { team: textOf(value, "team"), description: textOf(value, "description"), members };
 }
 
@@ -56,19 +57,27 @@ function formatRoster(roster: Roster): string {
   return goJson({ team, ...withoutEmpty({ description }), ...(members.length > 0 ? { members } : {}) }, 2);
 }
 
+function noTeam(): Roster {
+  return { team: "", description: "", members: [] };
+}
+
 /** The roster of a session's team. In memory until a directory is set; the directory is made with the first write. */
 export class RosterStore {
-  #roster: Roster = { team: "", description: "", members: [] };
+  #roster = noTeam();
   #directory: string | null = null;
 
-  /** Keeps the roster in `<directory>/roster.json` and loads the one that is there. Throws when it cannot be read. */
+  /**
+   * Keeps the roster in `<directory>/roster.json` and loads the one that is there. Without one there is no team, but for
+   * what was only in memory. Throws when it cannot be read, and changes nothing then.
+   */
   setDir(directory: string): void {
+    const path = join(directory, ROSTER_FILE);
+    const text = readSmallText(path);
+    const roster = text === null ? null : readRoster(text);
+    if (text !== null && roster === null) throw new Error(`${path} is not a roster`);
+    if (roster !== null) this.#roster = roster;
+    else if (this.#directory !== null) this.#roster = noTeam();
     this.#directory = directory;
-    const text = readSmallText(join(directory, ROSTER_FILE));
-    if (text === null) return;
-    const roster = readRoster(text);
-    if (roster === null) throw new Error(`${join(directory, ROSTER_FILE)} is not a roster`);
-    this.#roster = roster;
   }
 
   /** Names the team; its members stay. */
@@ -100,7 +109,7 @@ export class RosterStore {
 
   /** Drops the team and removes its file. */
   clear(): void {
-    this.#roster = { team: "", description: "", members: [] };
+    this.#roster = noTeam();
     if (this.#directory !== null) removeIfThere(join(this.#directory, ROSTER_FILE));
   }
 

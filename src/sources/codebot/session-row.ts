@@ -17,7 +17,7 @@ import { damageOf, type SessionState } from "./fold.ts";
 import { instantOf, isoOf } from "./go-time.ts";
 import { idOfFileName, projectId } from "./ids.ts";
 import { effectiveGoal, SESSION_VERSION } from "./payloads.ts";
-import { entryKey, requestsOf } from "./requests.ts";
+import { requestsOf } from "./requests.ts";
 import { type Judged, judge } from "./status.ts";
 import { blockersOf, nextClaimable, type Task } from "./task.ts";
 
@@ -48,7 +48,7 @@ export function rowOf(facts: RowFacts): { snapshot: Snapshot; until: number | nu
   const { key, root, id, path, state, beside } = facts;
   const { until, ...status } = statusOf(facts);
   const requests = requestsOf(state);
-  const own = requests.filter(({ facts: entry }) => !facts.isCopied(entryKey(entry)));
+  const own = requests.filter(({ name }) => !facts.isCopied(name));
   const usage = sumRequests(requests.map(({ request }, at) => ({ ...request, key: String(at) })));
   const goal = effectiveGoal(state.chain.goal);
   const tree = state.shape === "tree";

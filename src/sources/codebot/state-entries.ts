@@ -2,7 +2,7 @@ import { blankEntry, type Entry } from "../../session/entry.ts";
 import type { Entry as Line } from "./entry.ts";
 import { type EntryFacts, modelName } from "./facts.ts";
 import { isoOf } from "./go-time.ts";
-import { isObject, type JsonObject, textOf } from "./json.ts";
+import { countOf, isObject, type JsonObject, textOf } from "./json.ts";
 import { type EntryFlags, entryUsage } from "./message-entries.ts";
 import type { CacheBreakInfo, GoalStateEntry, PlanStateEntry } from "./payloads.ts";
 import { readCompaction } from "./payloads.ts";
@@ -76,9 +76,9 @@ function markerText(kind: string, data: JsonObject, facts: EntryFacts): string {
     case "branch_summary":
       return `branch from ${textOf(data, "from_id")}: ${textOf(data, "summary")}`;
     case "rewind":
-      return `rewound: ${String(data.keep ?? 0)} messages kept`;
+      return `rewound: ${countOf(data, "keep")} messages kept`;
     case "checkpoint":
-      return `checkpoint at message ${String(data.at ?? 0)}`;
+      return `checkpoint at message ${countOf(data, "at")}`;
     default:
       return kind;
   }

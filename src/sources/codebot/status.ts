@@ -1,5 +1,7 @@
 import type { Status, StatusName } from "../../session/status.ts";
 import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
+import type { MessageFacts } from "./facts.ts";
+import type { FlatState } from "./flat-log.ts";
 import type { SessionState } from "./fold.ts";
 import { instantOf } from "./go-time.ts";
 import { effectiveGoal } from "./payloads.ts";
@@ -46,22 +48,22 @@ export function judge(facts: StatusFacts): Judged {
   const { state, process, now } = facts;
   const { native, why } = nativeOf(state);
   const reasons = process === null ? [] : [`a codebot runs in this directory (pid ${process.pid})`];
-  const updated = instantOf(state.updated)?.ms ?? null;
+  const recorded = lastRecord(state);
   const goal = effectiveGoal(state.chain.goal);
   const goesOn = native === "interrupted" || (native === "idle" && goal.status === "active");
   const quiet = process === null || native === "idle" ? QUIET_MS : QUIET_WITH_PROCESS_MS;
-  if (goesOn && updated !== null && now - updated < quiet && updated - now < QUIET_MS) {
+  if (goesOn && recorded !== null && now - recorded < quiet && recorded - now < QUIET_MS) {
     return {
       status: "working",
       native,
       certainty: "guess",
       why: [
-        `last record ${ago(now - updated)}, ${native === "idle" ? "and its goal is active" : why}`,
+        `last record ${ago(now - recorded)}, ${native === "idle" ? "and its goal is active" : why}`,
         ...reasons,
         `taken as work for ${quiet / 60_000} min of silence`,
       ],
       activity: activityOf(state),
-      until: updated + quiet,
+      until: recorded + quiet,
     };
   }
   const stopped = native === "idle" ? goalStop(state) : null;
@@ -84,12 +86,12 @@ export function nativeOf(state: SessionState): { native: Native; why: string } {
   const open = openCalls(state);
   if (open > 0) return { native: "interrupted", why: `${open} ${open === 1 ? "call has" : "calls have"} no result` };
   const last = lastMessage(state);
-  if (last === null) return { native: "idle", why: "nothing is in its context" };
-  if (last.role === "tool") return { native: "interrupted", why: "a result waits to be answered" };
-  if (last.role === "user") return { native: "interrupted", why: "the last message is not answered" };
+  if (last?.role === "tool") return { native: "interrupted", why: "a result waits to be answered" };
+  if (last?.role === "user") return { native: "interrupted", why: "the last message is not answered" };
   if (state.damage.some(({ kind }) => kind === "torn_tail")) {
     return { native: "interrupted", why: "the last line is unfinished" };
   }
+  if (last === null) return { native: "idle", why: "nothing is in its context" };
   switch (last.stop) {
     case "aborted":
       return { native: "aborted", why: "the person stopped the last answer" };
@@ -106,14 +108,34 @@ export function nativeOf(state: SessionState): { native: Native; why: string } {
 
 function openCalls(state: SessionState): number {
   if (state.shape === "tree") return state.chain.context.pending.length;
-  return state.flat.history.at(-1)?.message.calls.length ?? 0;
+  return lastRestored(state.flat)?.calls.length ?? 0;
 }
 
 /** The last message of the context; null when there is none, or only a summary that nobody has to answer. */
 function lastMessage(state: SessionState): { role: string; stop: string } | null {
-  if (state.shape === "flat") return state.flat.history.at(-1)?.message ?? null;
+  if (state.shape === "flat") return lastRestored(state.flat);
   const { last } = state.chain.context;
   return last === null || last.summary ? null : last;
+}
+
+/** The last message of a version 5 log that the repair leaves in: a result that answers no call is dropped (codebot.md §6). */
+function lastRestored({ history }: FlatState): MessageFacts | null {
+  const last = history.at(-1)?.message ?? null;
+  if (last?.role !== "tool") return last;
+  const calls = new Set(history.flatMap(({ message }) => message.calls));
+  return history.findLast(({ message }) => message.role !== "tool" || calls.has(message.answers))?.message ?? null;
+}
+
+/**
+ * When something was written last, ms since 1970: the time of the last line. Not the header's, which of a fresh copy is
+ * the time of its making.
+ */
+function lastRecord({ entries }: SessionState): number | null {
+  for (let at = entries.length - 1; at > 0; at--) {
+    const instant = instantOf(entries[at]?.time);
+    if (instant !== null) return instant.ms;
+  }
+  return null;
 }
 
 /** A goal whose loop has stopped says more than the answer before it (codebot.md §8). */

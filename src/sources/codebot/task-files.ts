@@ -14,7 +14,7 @@ export interface TaskDirectory {
   highWaterMark: number;
   /** The id the next task gets. */
   nextId: number;
-  /** Names of numbered files that hold no task. */
+  /** Names of numbered files that hold no task; the mark's too where it cannot be read. */
   unreadable: string[];
   /** Is the directory there? With only a mark in it the list was cleared. */
   exists: boolean;
@@ -23,24 +23,39 @@ export interface TaskDirectory {
 /** Reads a task directory and changes nothing; a missing one is empty. Throws when it cannot be listed. */
 export function readTaskDirectory(directory: string): TaskDirectory {
   const listed = numberedFiles(directory);
-  const highWaterMark = readHighWaterMark(directory);
+  const mark = readableMark(directory);
   const byId = new Map<string, Task>();
   const unreadable: string[] = [];
-  let highest = highWaterMark;
+  let highest = mark ?? 0n;
   for (const { name, number } of listed ?? []) {
     const task = readTaskFile(join(directory, name));
+    if (task === "gone") continue;
+    // Whatever it holds, its number is taken.
+    if (number > highest) highest = number;
     if (task === null) unreadable.push(name);
-    if (task === null || task === "gone") continue;
-    byId.set(task.id, task);
-    highest = Math.max(highest, number);
+    else byId.set(task.id, task);
   }
+  if (mark === null) unreadable.push(HIGH_WATER_MARK);
   const tasks = [...byId.values()];
   sortTasksByID(tasks);
-  return { tasks, highWaterMark, nextId: highest + 1, unreadable, exists: listed !== null };
+  return {
+    tasks,
+    highWaterMark: Number(mark ?? 0n),
+    nextId: Number(freeNumber(highest + 1n, byId)),
+    unreadable,
+    exists: listed !== null,
+  };
+}
+
+/** The first number from `next` on that is no task's id: a task's own id may be another than its file says. */
+export function freeNumber(next: bigint, tasks: ReadonlyMap<string, Task>): bigint {
+  let number = next;
+  while (tasks.has(String(number))) number += 1n;
+  return number;
 }
 
 /** Files whose stem is a number, by name; null when the directory is not there. */
-export function numberedFiles(directory: string): { name: string; number: number }[] | null {
+export function numberedFiles(directory: string): { name: string; number: bigint }[] | null {
   let names: string[];
   try {
     names = readdirSync(directory).sort();
@@ -65,12 +80,18 @@ export function readTaskFile(path: string): Task | null | "gone" {
   }
 }
 
-export function readHighWaterMark(directory: string): number {
+/** The highest id ever given, 0 when none was recorded. Throws `CannotOpen` when what was recorded cannot be read. */
+export function readHighWaterMark(directory: string): bigint {
+  const text = readSmallText(join(directory, HIGH_WATER_MARK))?.trim() ?? "";
+  const mark = taskNumber(text) ?? 0n;
+  return mark > 0n ? mark : 0n;
+}
+
+function readableMark(directory: string): bigint | null {
   try {
-    const text = readSmallText(join(directory, HIGH_WATER_MARK))?.trim() ?? "";
-    return Math.max(0, taskNumber(text) ?? 0);
+    return readHighWaterMark(directory);
   } catch (error) {
-    if (error instanceof CannotOpen) return 0;
+    if (error instanceof CannotOpen) return null;
     throw error;
   }
 }

@@ -1,11 +1,21 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { removeIfThere, writeAtomically } from "./atomic.ts";
+import { removeIfThere } from "./atomic.ts";
 import { goNow } from "./go-time.ts";
 import type { JsonObject } from "./json.ts";
-import { blockersOf, copyTask, formatTask, nextClaimable, sortTasksByID, type Task, taskNumber } from "./task.ts";
+import {
+  blockersOf,
+  copyTask,
+  nextClaimable,
+  sortTasksByID,
+  TASK_COMPLETED,
+  TASK_IN_PROGRESS,
+  TASK_PENDING,
+  type Task,
+  taskNumber,
+} from "./task.ts";
 import { TaskCache } from "./task-cache.ts";
-import { HIGH_WATER_MARK } from "./task-files.ts";
+import { freeNumber } from "./task-files.ts";
 import { AlreadyClaimedError, AlreadyResolvedError, BlockedError, TaskNotFoundError } from "./task-refusals.ts";
 
 /** All tasks at one moment. `total` counts unknown statuses too, the three counters do not (codebot.md §10). */
@@ -36,30 +46,32 @@ export interface TaskUpdateOpts {
 /**
  * The tasks of a session (codebot.md §10). In memory until a directory is set; the directory itself is made with the
  * first write. With a directory every call first takes in what other programs wrote there, and since everything is
- * synchronous nothing comes between that look and our own write within this process.
+ * synchronous nothing comes between that look and our own write within this process. A task changes with its file: what
+ * could not be written stays as it was.
  */
 export class TaskStore {
+  /** Never changed in place. */
   #tasks = new Map<string, Task>();
-  #nextId = 1;
+  #nextId = 1n;
   #directory: string | null = null;
   #cache: TaskCache | null = null;
   #notify: TaskNotifyFn | null = null;
 
   /**
    * Keeps the tasks in a directory from now on, beginning with those that are there; it may be missing. Tasks that were
-   * only in memory go there too, unless their id is taken.
+   * only in memory go there too, unless their id is taken. Throws when it cannot be listed, and changes nothing then.
    */
   setDir(directory: string): void {
-    const carried = this.#directory === null ? this.#tasks : new Map<string, Task>();
+    const cache = new TaskCache(directory);
+    const found = cache.all();
+    const isFirst = this.#directory === null;
+    const carried = isFirst ? [...this.#tasks.values()] : [];
     this.#directory = directory;
-    this.#cache = new TaskCache(directory);
-    this.#tasks = new Map();
-    this.#refresh();
-    for (const [id, task] of carried) {
-      if (this.#tasks.has(id)) continue;
-      this.#tasks.set(id, task);
-      this.#write(task);
-    }
+    this.#cache = cache;
+    this.#tasks = found?.tasks ?? new Map();
+    // Each directory has a sequence of its own.
+    this.#nextId = later(isFirst ? this.#nextId : 1n, (found?.highest ?? 0n) + 1n);
+    for (const task of carried) if (!this.#tasks.has(task.id)) this.#write(task);
   }
 
   /** Called after every change with all tasks. */
@@ -70,22 +82,22 @@ export class TaskStore {
   create(subject: string, description = "", activeForm = "", metadata: JsonObject | null = null): Task {
     this.#refresh();
     this.#mindMark();
+    const number = freeNumber(this.#nextId, this.#tasks);
     const task: Task = {
-      id: String(this.#nextId),
+      id: String(number),
       subject,
       description,
       activeForm,
-      status: "pending",
+      status: TASK_PENDING,
       owner: "",
       blocks: [],
       blockedBy: [],
       metadata: metadata === null ? null : structuredClone(metadata),
       completedAt: null,
     };
-    this.#nextId += 1;
-    this.#tasks.set(task.id, task);
     this.#write(task);
-    this.#writeMark(this.#nextId - 1);
+    this.#nextId = number + 1n;
+    this.#cache?.writeMark(number);
     this.#tell();
     return copyTask(task);
   }
@@ -105,21 +117,21 @@ export class TaskStore {
   /** Changes a task and returns it; null when it was deleted. Throws `TaskNotFoundError`. */
   update(id: string, change: TaskUpdateOpts): Task | null {
     this.#refresh();
-    const task = this.#tasks.get(id);
-    if (task === undefined) throw new TaskNotFoundError(id);
+    const before = this.#tasks.get(id);
+    if (before === undefined) throw new TaskNotFoundError(id);
     if (change.status === "deleted") {
       this.#remove(id);
       this.#tell();
       return null;
     }
+    const task = copyTask(before);
     if (change.status !== undefined) setStatus(task, change.status);
     task.subject = change.subject ?? task.subject;
     task.description = change.description ?? task.description;
     task.activeForm = change.activeForm ?? task.activeForm;
     task.owner = change.owner ?? task.owner;
     if (change.metadata !== undefined) task.metadata = mergedMetadata(task.metadata, change.metadata);
-    const touched = this.#link(task, change.addBlocks ?? [], change.addBlockedBy ?? []);
-    for (const one of new Set([task, ...touched])) this.#write(one);
+    for (const one of this.#linked(task, change.addBlocks ?? [], change.addBlockedBy ?? [])) this.#write(one);
     this.#tell();
     return copyTask(task);
   }
@@ -143,14 +155,14 @@ export class TaskStore {
     const task = this.#refreshOne(id);
     if (task === undefined) throw new TaskNotFoundError(id);
     if (task.owner !== "" && task.owner !== owner) throw new AlreadyClaimedError(id, task.owner);
-    if (task.status === "completed") throw new AlreadyResolvedError(id);
+    if (task.status === TASK_COMPLETED) throw new AlreadyResolvedError(id);
     const { open } = blockersOf(task, (other) => this.#tasks.get(other)?.status);
     if (open.length > 0) throw new BlockedError(id, open);
     if (task.owner === owner) return copyTask(task);
-    task.owner = owner;
-    this.#write(task);
+    const claimed = { ...task, owner };
+    this.#write(claimed);
     this.#tell();
-    return copyTask(task);
+    return copyTask(claimed);
   }
 
   /** The next task anybody may take, null when there is none. A blocker that does not exist counts as open here. */
@@ -169,26 +181,18 @@ export class TaskStore {
   reset(): void {
     this.#refresh();
     this.#mindMark();
-    const numbers = [...this.#tasks.keys()].map((id) => taskNumber(id) ?? 0);
-    const mark = numbers.reduce((most, number) => Math.max(most, number), this.#nextId - 1);
+    const mark = [...this.#tasks.keys()].reduce((most, id) => later(most, taskNumber(id) ?? 0n), this.#nextId - 1n);
     if (this.#directory !== null) this.#removeFiles(this.#directory, mark);
-    this.#tasks.clear();
-    this.#nextId = mark + 1;
+    this.#tasks = new Map();
+    this.#nextId = mark + 1n;
     this.#tell();
   }
 
-  #removeFiles(directory: string, mark: number): void {
-    let names: string[];
-    try {
-      names = readdirSync(directory);
-    } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return;
-      throw error;
-    }
-    for (const name of names) {
-      if (name.endsWith(".json") && !name.startsWith(".")) removeIfThere(join(directory, name));
-    }
-    this.#writeMark(mark);
+  #removeFiles(directory: string, mark: bigint): void {
+    const names = taskFileNames(directory);
+    if (names === null) return;
+    this.#cache?.writeMark(mark);
+    for (const name of names) removeIfThere(join(directory, name));
   }
 
   /** Takes in what is in the directory now. One that vanished is made again with the next write, so nothing is dropped. */
@@ -196,44 +200,47 @@ export class TaskStore {
     const now = this.#cache?.all() ?? null;
     if (now === null) return;
     this.#tasks = now.tasks;
-    this.#nextId = Math.max(this.#nextId, now.highest + 1);
+    this.#nextId = later(this.#nextId, now.highest + 1n);
   }
 
-  /** Minds the mark, which remembers ids whose tasks are gone: only new ids depend on it. */
-  #mindMark(): void {
-    this.#nextId = Math.max(this.#nextId, (this.#cache?.mark() ?? 0) + 1);
+  /** Minds the mark, which remembers ids whose tasks are gone, and returns it: only giving and taking ids depends on it. */
+  #mindMark(): bigint {
+    const mark = this.#cache?.mark() ?? 0n;
+    this.#nextId = later(this.#nextId, mark + 1n);
+    return mark;
   }
 
-  /** Like `#refresh`, for one task and what it waits for: a claim looks at no other file. */
+  /** Like `#refresh`, for one task and what it waits for: a claim looks at no other file where those are known. */
   #refreshOne(id: string): Task | undefined {
-    this.#look(id);
-    const task = this.#tasks.get(id);
-    for (const blocker of task?.blockedBy ?? []) this.#look(blocker);
+    if (this.#cache !== null && !this.#renew(id, this.#cache)) this.#refresh();
     return this.#tasks.get(id);
   }
 
-  #look(id: string): void {
-    const number = taskNumber(id);
-    if (this.#cache === null || number === null || this.#cache.isCurrent(id)) return;
-    const task = this.#cache.one(id, number);
-    // A file whose task has another id, or none: only the whole directory tells what is what.
-    if (task?.id === id) this.#tasks.set(id, task);
-    else this.#refresh();
+  /** False when the whole directory has to tell: a task is not where it was, or not known. */
+  #renew(id: string, cache: TaskCache): boolean {
+    const task = cache.one(id);
+    if (task === null) return false;
+    this.#tasks.set(id, task);
+    return task.blockedBy.every((other) => {
+      const blocker = cache.one(other);
+      if (blocker !== null) this.#tasks.set(other, blocker);
+      return blocker !== null;
+    });
   }
 
-  #link(task: Task, blocks: string[], blockedBy: string[]): Task[] {
-    const touched: Task[] = [];
+  /** The task with new dependencies, and copies of those that get the other side of one. */
+  #linked(task: Task, blocks: string[], blockedBy: string[]): Task[] {
     addUnique(task.blocks, blocks);
     addUnique(task.blockedBy, blockedBy);
-    for (const id of blocks) {
-      const other = this.#tasks.get(id);
-      if (other !== undefined && addUnique(other.blockedBy, [task.id])) touched.push(other);
-    }
-    for (const id of blockedBy) {
-      const other = this.#tasks.get(id);
-      if (other !== undefined && addUnique(other.blocks, [task.id])) touched.push(other);
-    }
-    return touched;
+    const changed = new Map([[task.id, task]]);
+    const link = (id: string, side: "blocks" | "blockedBy"): void => {
+      const known = this.#tasks.get(id);
+      const other = changed.get(id) ?? (known === undefined ? null : copyTask(known));
+      if (other !== null && addUnique(other[side], [task.id])) changed.set(id, other);
+    };
+    for (const id of blocks) link(id, "blockedBy");
+    for (const id of blockedBy) link(id, "blocks");
+    return [...changed.values()];
   }
 
   #sorted(): Task[] {
@@ -247,9 +254,9 @@ export class TaskStore {
     const count = (status: string) => items.filter((task) => task.status === status).length;
     return {
       items,
-      pending: count("pending"),
-      inProgress: count("in_progress"),
-      completed: count("completed"),
+      pending: count(TASK_PENDING),
+      inProgress: count(TASK_IN_PROGRESS),
+      completed: count(TASK_COMPLETED),
       total: items.length,
     };
   }
@@ -258,27 +265,41 @@ export class TaskStore {
     this.#notify?.(this.#snapshot());
   }
 
+  /** A mark that does not know the id yet gets it first: no file tells of it any more. */
   #remove(id: string): void {
+    const mark = this.#mindMark();
+    const highest = later(this.#nextId - 1n, taskNumber(id) ?? 0n);
+    if (mark < highest) this.#cache?.writeMark(highest);
+    this.#nextId = highest + 1n;
+    this.#cache?.remove(id);
     this.#tasks.delete(id);
-    if (this.#directory !== null && taskNumber(id) !== null) removeIfThere(join(this.#directory, `${id}.json`));
   }
 
   #write(task: Task): void {
-    if (this.#directory === null) return;
-    const number = taskNumber(task.id);
-    if (number === null) throw new Error(`task id ${JSON.stringify(task.id)} cannot be a file's name`);
-    writeAtomically(join(this.#directory, `${task.id}.json`), formatTask(task));
-    this.#cache?.wrote(task, number);
+    this.#cache?.write(task);
+    this.#tasks.set(task.id, task);
   }
+}
 
-  #writeMark(mark: number): void {
-    if (this.#directory !== null) writeAtomically(join(this.#directory, HIGH_WATER_MARK), String(mark));
+function later(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
+/** What a reset removes; null when there is no directory. */
+function taskFileNames(directory: string): string[] | null {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => !entry.isDirectory() && entry.name.endsWith(".json") && !entry.name.startsWith("."))
+      .map((entry) => entry.name);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
   }
 }
 
 function setStatus(task: Task, status: string): void {
-  if (status === "completed" && task.status !== "completed") task.completedAt = goNow();
-  else if (status !== "completed" && task.status === "completed") task.completedAt = null;
+  if (status === TASK_COMPLETED && task.status !== TASK_COMPLETED) task.completedAt = goNow();
+  else if (status !== TASK_COMPLETED && task.status === TASK_COMPLETED) task.completedAt = null;
   task.status = status;
 }
 

@@ -1,11 +1,15 @@
 import { goJson } from "../../files/go-json.ts";
+import { compactJson, isDeeplyNested } from "../../session/json-text.ts";
 import { type GoTime, isGoTime, setTime, UNSET_TIME } from "./go-time.ts";
 import { isObject, type JsonObject, parseObject, textOf, withoutEmpty } from "./json.ts";
 
 /** `pending`, `in_progress`, `completed`; another word is kept as it is. "Blocked" is never stored (codebot.md §10). */
 export type TaskStatus = string;
 
-export const TASK_STATUSES = ["pending", "in_progress", "completed"] as const;
+export const TASK_PENDING = "pending";
+export const TASK_IN_PROGRESS = "in_progress";
+export const TASK_COMPLETED = "completed";
+export const TASK_STATUSES = [TASK_PENDING, TASK_IN_PROGRESS, TASK_COMPLETED] as const;
 
 /** One work item of a session (codebot.md §10). */
 export interface Task {
@@ -85,23 +89,33 @@ export function copyTask(task: Task): Task {
     ...task,
     blocks: [...task.blocks],
     blockedBy: [...task.blockedBy],
-    metadata: task.metadata === null ? null : structuredClone(task.metadata),
+    metadata: copyMetadata(task.metadata),
   };
 }
 
-const DECIMAL = /^[+-]?[0-9]+$/u;
+/** A deep copy; by way of text where a file's metadata is nested too deep for a structured clone. */
+function copyMetadata(metadata: JsonObject | null): JsonObject | null {
+  if (metadata === null) return null;
+  return isDeeplyNested(metadata) ? parseObject(compactJson(metadata)) : structuredClone(metadata);
+}
 
-/** The number an id spells as Go's Atoi reads it, null when it spells none. */
-export function taskNumber(id: string): number | null {
-  if (!DECIMAL.test(id)) return null;
-  const number = Number(id);
-  return Number.isSafeInteger(number) ? number : null;
+/** Longer ones are no numbers: a file's name has no room for them. */
+const DECIMAL = /^[+-]?[0-9]{1,250}$/u;
+
+function decimal(id: string): bigint | null {
+  return DECIMAL.test(id) ? BigInt(id) : null;
+}
+
+/** The number an id spells as Go's Atoi reads it, 64 bits wide; null when it spells none. */
+export function taskNumber(id: string): bigint | null {
+  const number = decimal(id);
+  return number !== null && BigInt.asIntN(64, number) === number ? number : null;
 }
 
 /** Numeric order; ids that are no number last, by text. Negative, zero or positive. */
 export function compareTaskIDs(a: string, b: string): number {
-  const [left, right] = [taskNumber(a), taskNumber(b)];
-  if (left !== null && right !== null) return left - right;
+  const [left, right] = [decimal(a), decimal(b)];
+  if (left !== null && right !== null) return left < right ? -1 : left > right ? 1 : 0;
   if (left !== null) return -1;
   if (right !== null) return 1;
   return a < b ? -1 : a > b ? 1 : 0;

@@ -1,3 +1,4 @@
+import { indentedJson } from "../../session/json-text.ts";
 import { isObject } from "./json.ts";
 import { blocksOf, type Message } from "./message.ts";
 
@@ -12,7 +13,8 @@ export interface ToolResult {
 
 /**
  * What a tool said. Its raw JSON stands in one text block, so it is decoded a second time: a string is shown as such,
- * `{output, exit_code}` as its output, other JSON indented, anything else as it is (codebot.md §5).
+ * `{output, exit_code}` as its output, other objects indented with their numbers as they were written, anything else as
+ * it is (codebot.md §5).
  */
 export function toolResult(message: Message): ToolResult {
   const texts = blocksOf(message).flatMap((block) => (block.type === "text" && block.text ? [block.text] : []));
@@ -35,5 +37,5 @@ function decoded(raw: string): { text: string; exit: number | null } {
   if (typeof value.output === "string" && Object.keys(value).every((key) => key === "output" || key === "exit_code")) {
     return { text: value.output, exit };
   }
-  return { text: JSON.stringify(value, null, 2), exit };
+  return { text: indentedJson(raw) ?? raw, exit };
 }

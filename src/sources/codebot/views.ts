@@ -95,7 +95,9 @@ function membersOf({ root, id, beside }: Held): Map<string, MemberFacts | string
 /** The session's own calls, then its members' by name. */
 export async function allRequests(sessions: OpenSessions, key: SessionKey): Promise<ModelRequest[]> {
   const { held, state } = await sessions.fresh(key);
-  const requests = requestsOf(state).map(({ request }) => request);
+  const requests = requestsOf(state).map(({ name, request }) =>
+    sessions.isCopied(key, name) ? { ...request, copied: true } : request,
+  );
   for (const [name, facts] of membersOf(held)) {
     if (typeof facts !== "string") requests.push(...memberRequests(held.id, name, facts));
   }

@@ -16,7 +16,7 @@ import { repairSequence } from "../../../src/sources/codebot/repair.ts";
 import { nativeOf } from "../../../src/sources/codebot/status.ts";
 import { temporaryDirectory } from "../../support/temp.ts";
 import { EXPECTED, pathOf } from "./expected.ts";
-import { assistant, calls, fold, header, line, llmCall, result, text, user } from "./lines.ts";
+import { assistant, calls, fold, header, line, llmCall, NESTED, nested, result, text, user } from "./lines.ts";
 
 /** Reads growing prefixes, each read beginning where the last one ended. */
 function grow(bytes: Buffer, cuts: readonly number[]): SessionState {
@@ -110,6 +110,11 @@ interface Case {
 
 const big = "x".repeat(1_258_291);
 
+/** A message of version 5. */
+function flat(data: Record<string, unknown>): string {
+  return JSON.stringify({ kind: "message", timestamp: "2026-08-01T10:00:01Z", data });
+}
+
 const CASES: Case[] = [
   {
     name: "a torn last line is flagged and ignored",
@@ -171,6 +176,90 @@ const CASES: Case[] = [
     name: "a message that cannot be decoded is counted, flagged and not restored",
     content: text(header(), user("a", "h0", "hi"), line("message", "b", "a", { role: "user", content: "text" })),
     damage: [{ kind: "undecodable_message", line: 3 }],
+    messages: 2,
+    native: "interrupted",
+  },
+  {
+    name: "a block whose image is null is a block without one",
+    content: text(
+      header(),
+      user("a", "h0", "hi"),
+      line("message", "b", "a", {
+        role: "assistant",
+        content: [{ type: "text", text: "ho", image: null, tool_call: null }],
+        stop_reason: "stop",
+      }),
+    ),
+    damage: [],
+    messages: 2,
+    native: "idle",
+  },
+  {
+    name: "a torn last line behind a compaction that kept nothing is still unfinished",
+    content: `${text(header(), user("a", "h0", "hi"), line("compaction", "b", "a", { summary: "s" }))}{"kind":"mess`,
+    damage: [{ kind: "torn_tail", line: 4 }],
+    messages: 1,
+    native: "interrupted",
+  },
+  {
+    name: "a last result that answers no call is not restored, so the answer before it is the last message",
+    content: text(header(), user("a", "h0", "hi"), assistant("b", "a", "ho"), result("c", "b", "none")),
+    damage: [],
+    messages: 3,
+    native: "idle",
+  },
+  {
+    name: "a result that answers no call leaves a question unanswered",
+    content: text(header(), assistant("a", "h0", "ho"), user("b", "a", "hi"), result("c", "b", "none")),
+    damage: [],
+    messages: 3,
+    native: "interrupted",
+  },
+  {
+    name: "a result that came too late for its call is restored, and waits to be answered",
+    content: text(header(), calls("a", "h0", "t"), user("b", "a", "hi"), result("c", "b", "t")),
+    damage: [],
+    messages: 3,
+    native: "interrupted",
+  },
+  {
+    name: "in version 5 too a last result that answers no call is not the last message",
+    content: text(
+      header("aaaaaaaa", { version: 5 }),
+      flat({ role: "assistant", blocks: [{ type: "text", text: "ho" }], stop: "end" }),
+      flat({ role: "tool", blocks: [{ type: "tool_result", tool_use_id: "none", content: "ok" }] }),
+    ),
+    damage: [{ kind: "newer_format", line: null }],
+    messages: 2,
+    native: "idle",
+  },
+  {
+    name: "in version 5 a call stays open behind a result that answers none",
+    content: text(
+      header("aaaaaaaa", { version: 5 }),
+      flat({ role: "assistant", blocks: [{ type: "tool_use", id: "t", name: "bash" }], stop: "tool_use" }),
+      flat({ role: "tool", blocks: [{ type: "tool_result", tool_use_id: "none", content: "ok" }] }),
+    ),
+    damage: [{ kind: "newer_format", line: null }],
+    messages: 2,
+    native: "interrupted",
+  },
+  {
+    name: "JSON nested ever so deep in a version 5 result is read",
+    content: text(
+      header("aaaaaaaa", { version: 5 }),
+      nested(flat({ role: "tool", blocks: [{ type: "tool_result", tool_use_id: "t", content: NESTED }] })),
+      flat({ role: "assistant", blocks: [{ type: "text", text: "ho" }], stop: "end" }),
+    ),
+    damage: [{ kind: "newer_format", line: null }],
+    messages: 2,
+    native: "idle",
+  },
+  {
+    name: "an unterminated last line that is nested ever so deep counts as a record",
+    content:
+      text(header(), user("a", "h0", "hi")) + nested(calls("b", "a", "t").replace('"ls"', JSON.stringify(NESTED))),
+    damage: [],
     messages: 2,
     native: "interrupted",
   },

@@ -101,6 +101,40 @@ test.each([
   expect((await must(reader).plan("codebot:aaaaaaaa", "e")).allowed).toBe(true);
 });
 
+test("a call that a compaction kept is named by the compaction", async () => {
+  const root = join(temporaryDirectory(), ".codebot");
+  const kept = JSON.parse(calls("x", "", "k1")).data;
+  const lines = [
+    ...[user("a", "h0", "go"), calls("b", "a", "t1"), result("c", "b", "t1")],
+    line("compaction", "d", "c", { summary: "s", messages: [kept] }),
+    ...[result("e", "d", "k1"), assistant("f", "e", "done")],
+  ];
+  writeSession(root, "aaaaaaaa", text(header(), ...lines));
+  const { reader } = await opened(root);
+  expect(await must(reader).plan("codebot:aaaaaaaa", "e")).toEqual({
+    allowed: false,
+    reason: "1 call would be left without results: fork before d, which asks for them",
+  });
+  expect((await must(reader).plan("codebot:aaaaaaaa", "d")).allowed).toBe(true);
+});
+
+test.each([
+  ["that ends in a question", []],
+  ["with an active goal", [line("goal_state", "d", "c", { objective: "ship", status: "active" })]],
+])("a fresh copy %s is not at work: the time of its header is none of the conversation", async (_name, more) => {
+  const root = join(temporaryDirectory(), ".codebot");
+  const turns = more.length === 0 ? [user("c", "b", "more")] : [assistant("c", "b", "done")];
+  writeSession(root, "aaaaaaaa", text(header(), user("a", "h0", "go"), assistant("b", "a", "yes"), ...turns, ...more));
+  const { reader, seen } = await opened(root);
+  const plan = await must(reader).plan("codebot:aaaaaaaa", null);
+  const made = await must(reader).make("codebot:aaaaaaaa", null);
+  seen.take(await reader.apply([made.path], evidenceOf(NOW.env.FORKTAIL_NOW)));
+  const { status, updatedAt } = seen.byId(made.id);
+  expect(updatedAt).toBe("2026-11-01T12:00:00.000Z");
+  expect(status).toBe(more.length === 0 ? "interrupted" : "idle");
+  expect(plan).toMatchObject({ allowed: true, status });
+});
+
 test("a session that ends with open calls is not copied whole, but before them", async () => {
   const root = copyOfFixture("codebot", "dot-codebot");
   const { reader } = await opened(root);

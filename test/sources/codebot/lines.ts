@@ -66,6 +66,17 @@ export function text(...lines: string[]): string {
   return lines.map((one) => `${one}\n`).join("");
 }
 
+/** Where `nested` puts its JSON. */
+export const NESTED = "<nested>";
+
+/** The JSON that `nested` puts into a line: deeper than any recursion survives. */
+export const DEEP = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+
+/** A line with `DEEP` in place of the text `NESTED`. */
+export function nested(line: string): string {
+  return line.replace(JSON.stringify(NESTED), DEEP);
+}
+
 /** The state after reading all of it at once, the last line taken in. */
 export function fold(bytes: Buffer | string): SessionState {
   const state = codebotFold.initial();

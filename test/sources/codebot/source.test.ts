@@ -8,18 +8,32 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
 import { processTable } from "../../../src/probe/processes.ts";
 import type { Snapshot } from "../../../src/session/snapshot.ts";
 import { codebotSource } from "../../../src/sources/codebot/source.ts";
 import type { SourceReader } from "../../../src/sources/source.ts";
+import { ledgerOf, type UsageSession } from "../../../src/usage/ledger.ts";
 import { copyOfFixture } from "../../support/fixtures.ts";
 import { evidenceOf, readSource } from "../../support/read-source.ts";
 import { temporaryDirectory } from "../../support/temp.ts";
 import { treeHash } from "../../support/tree-hash.ts";
 import { EXPECTED, type ExpectedSession, ROOT } from "./expected.ts";
-import { assistant, calls, header, line, llmCall, text, result as toolResult, user, writeSession } from "./lines.ts";
+import {
+  assistant,
+  calls,
+  DEEP,
+  header,
+  line,
+  llmCall,
+  NESTED,
+  nested,
+  text,
+  result as toolResult,
+  user,
+  writeSession,
+} from "./lines.ts";
 
 const LATER = evidenceOf("2026-11-01T00:00:00Z");
 
@@ -156,6 +170,59 @@ test("messages become entries of the kinds they are", async () => {
   expect(step).toMatchObject({ model: "anthropic/claude-sonnet-4-5", usage: { input: 11820, cacheWrite: 11200 } });
   expect(entries.filter((entry) => entry.kind !== "step").every((entry) => entry.usage === null)).toBe(true);
   expect(entries.find((entry) => entry.kind === "call")?.call).toMatchObject({ id: "toolu_01Hk3a", name: "grep" });
+});
+
+async function timelineOf(...lines: string[]) {
+  const root = rootWith(["aaaaaaaa", text(...lines)]);
+  const { reader } = await readSource(codebotSource, [root], LATER);
+  const timeline = await readAll(reader, "codebot:aaaaaaaa", "timeline");
+  const context = await readAll(reader, "codebot:aaaaaaaa", "context");
+  // What cannot be printed would cost the whole transcript.
+  JSON.stringify([timeline, context], null, 2);
+  return timeline;
+}
+
+test.each([
+  [
+    "numbers as they were written",
+    '{"id":12345678901234567890,"f":1.0}',
+    '{\n  "id": 12345678901234567890,\n  "f": 1.0\n}',
+  ],
+  ["what Go escaped as it is meant", '{"a":"\\u003cb\\u003e"}', '{\n  "a": "<b>"\n}'],
+  ["the output of a command alone", '{"output":"ok\\n","exit_code":0}', "ok\n"],
+  ["a text that is JSON as that text", '"{\\"a\\":1}"', '{"a":1}'],
+  ["what is nested ever so deep as it stands", DEEP, DEEP],
+  ["what is nested a little too deep as it stands", `${'{"a":'.repeat(65)}1${"}".repeat(65)}`, null],
+  ["what is no JSON as it stands", '{"a":', '{"a":'],
+])("a result shows %s", async (_name, raw, shown) => {
+  const entries = await timelineOf(header(), calls("a", "h0", "t"), toolResult("b", "a", "t", raw));
+  expect(entries.at(-1)?.text).toBe(shown ?? raw);
+});
+
+test.each([
+  ["that were no JSON are the text the model wrote", { args: null, args_invalid: true, args_raw_text: '{"a' }, '{"a'],
+  ["that were repaired are the text the model wrote", { args: {}, args_invalid: true, args_raw_text: '{"a' }, '{"a'],
+  ["are shown as they are", { args: { a: [1] }, args_raw_text: "" }, { a: [1] }],
+  ["may be missing", {}, null],
+  ["that are nested ever so deep are text", { args: NESTED }, DEEP],
+])("arguments %s", async (_name, args, shown) => {
+  const content = [{ type: "toolCall", tool_call: { id: "t", name: "bash", ...args } }];
+  const call = nested(line("message", "a", "h0", { role: "assistant", content, stop_reason: "toolUse" }));
+  const entries = await timelineOf(header(), call);
+  expect(entries.at(-1)?.call).toEqual({ id: "t", name: "bash", args: shown });
+});
+
+test("a version 5 marker whose numbers are no numbers costs nothing", async () => {
+  const at = { timestamp: "2026-08-01T10:00:01Z" };
+  const deep = "[".repeat(20_000) + "]".repeat(20_000);
+  const markers = ["keep", "at"].map((key) =>
+    JSON.stringify({ kind: key === "keep" ? "rewind" : "checkpoint", ...at, data: { [key]: NESTED } }).replace(
+      JSON.stringify(NESTED),
+      deep,
+    ),
+  );
+  const entries = await timelineOf(header("aaaaaaaa", { version: 5 }), ...markers);
+  expect(entries.map(({ text }) => text).slice(1)).toEqual(["rewound: 0 messages kept", "checkpoint at message 0"]);
 });
 
 test("state changes are markers, a legacy one is marked as such", async () => {
@@ -374,6 +441,107 @@ test("a session that codebot refuses is not resumed, and the reason is said", as
   expect(seen.byId("dddddddd").damage.map(({ kind }) => kind)).toEqual(["header_id"]);
 });
 
+test("a line for which codebot refuses a session is found however much damage comes first", async () => {
+  const bad = Array.from({ length: 101 }, (_, n) => line("message", `u${n}`, "h0", { role: "user", content: "bad" }));
+  const start = (id: string) => [header(id), user("a", "h0", "hi"), ...bad];
+  const root = rootWith(
+    ["aaaaaaaa", text(...start("aaaaaaaa"), "{bad", assistant("b", "a", "ho"))],
+    ["bbbbbbbb", text(...start("bbbbbbbb"), user("", "a", "nobody"), "{bad", assistant("b", "a", "ho"))],
+    ["cccccccc", `${text(...start("cccccccc"))}[1]`],
+    ["dddddddd", text(...start("dddddddd"), assistant("b", "gone", "ho"))],
+  );
+  const { reader, seen } = await readSource(codebotSource, [root], LATER);
+  const reasons: string[] = [];
+  for (const id of ["aaaaaaaa", "bbbbbbbb", "cccccccc", "dddddddd"]) {
+    const answer = await reader.resume(`codebot:${id}`);
+    reasons.push(answer.ok ? "" : answer.reason.replace(/;.*/u, ""));
+    expect(seen.byId(id).resume).toBeNull();
+  }
+  expect(reasons).toEqual([
+    "codebot refuses to open it: line 104 is malformed",
+    "codebot refuses to open it: line 104 is an entry without an id",
+    "codebot refuses to open it: line 104 is malformed",
+    "codebot refuses to open it: line 104 leads to an entry that is not there",
+  ]);
+});
+
+/** A file that claims 3 GiB and has none. */
+function oversized(path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, "");
+  truncateSync(path, 3 * 1024 ** 3);
+}
+
+describe.each([
+  ["plan", "plans/a-b-c.md", { tasks: { total: 1 }, team: { members: ["m"] } }, /too large/u],
+  ["task", "tasks/aaaaaaaa/2.json", { tasks: { total: 1 }, team: { members: ["m"] } }, /not a task/u],
+  ["mark", "tasks/aaaaaaaa/.highwatermark", { tasks: { total: 1 }, team: { members: ["m"] } }, /highest id/u],
+  ["roster", "tasks/aaaaaaaa/team/roster.json", { tasks: { total: 1 }, team: null }, /too large/u],
+])("a %s that is far too large", (_name, place, row, message) => {
+  async function opened() {
+    const plan = line("plan_state", "c", "b", { phase: "planning", slug: "a-b-c" });
+    const root = rootWith(
+      ["aaaaaaaa", text(header(), user("a", "h0", "hi"), assistant("b", "a", "ho"), plan)],
+      ["bbbbbbbb", text(header("bbbbbbbb"))],
+    );
+    mkdirSync(join(root, "tasks", "aaaaaaaa", "team"), { recursive: true });
+    writeFileSync(join(root, "tasks", "aaaaaaaa", "1.json"), '{"id":"1","subject":"s","status":"pending"}');
+    writeFileSync(join(root, "tasks", "aaaaaaaa", "team", "roster.json"), '{"team":"t","members":[{"name":"m"}]}');
+    oversized(join(root, place));
+    return { root, ...(await readSource(codebotSource, [root], LATER)) };
+  }
+
+  test("costs that file only, and is told", async () => {
+    const { root, reader, seen } = await opened();
+    expect([...seen.snapshots.keys()].sort()).toEqual(["codebot:aaaaaaaa", "codebot:bbbbbbbb"]);
+    expect(seen.byId("aaaaaaaa")).toMatchObject({ ...row, plan: { slug: "a-b-c" }, extra: { planFile: null } });
+    expect(seen.problems.map(({ path }) => path)).toEqual([join(root, place)]);
+    expect(seen.problems[0]?.message).toMatch(message);
+    for (const view of ["tasks", "plan", "info", "usage"] as const) await reader.document("codebot:aaaaaaaa", view);
+  });
+
+  test("is taken back when it is small again", async () => {
+    const { root, reader, seen } = await opened();
+    rmSync(join(root, place));
+    seen.take(await reader.apply([join(root, place)], LATER));
+    expect(seen.problems).toEqual([]);
+  });
+});
+
+test("a plan that cannot be read is a problem as long as a session is linked to it", async () => {
+  const plan = (id: string, parent: string, slug: string) =>
+    line("plan_state", id, parent, { phase: "planning", slug });
+  const linked = [user("a", "h0", "hi"), plan("b", "a", "a-b-c")];
+  const ids = ["aaaaaaaa", "bbbbbbbb", "cccccccc"];
+  const root = rootWith(...ids.map((id): [string, string] => [id, text(header(id), ...linked)]));
+  const path = join(root, "plans", "a-b-c.md");
+  mkdirSync(path, { recursive: true });
+  const { reader, seen } = await readSource(codebotSource, [root], LATER);
+  expect(seen.problems).toMatchObject([{ path, kind: "not-regular" }]);
+  expect(printed(await reader.document("codebot:aaaaaaaa", "plan"))).toContain("cannot be read");
+  const [one = "", another = "", last = ""] = ids.map((id) => seen.byId(id).path);
+  const isTold = async (changed: string) => {
+    seen.take(await reader.apply([changed], LATER));
+    return seen.problems.some((problem) => problem.path === path);
+  };
+  appendFileSync(one, text(plan("c", "b", "other")));
+  expect(await isTold(one)).toBe(true);
+  rmSync(another);
+  expect(await isTold(another)).toBe(true);
+  writeFileSync(last, "no session\n");
+  expect(await isTold(last)).toBe(false);
+});
+
+test("a conversation of a member that is far too large is read line by line", async () => {
+  const root = rootWith(["aaaaaaaa", text(header())]);
+  const path = join(root, "tasks", "aaaaaaaa", "team", "transcripts", "m.jsonl");
+  mkdirSync(dirname(path), { recursive: true });
+  const said = JSON.stringify({ role: "user", content: [{ type: "text", text: "x".repeat(1_000_000) }] });
+  for (let n = 0; n < 20; n++) appendFileSync(path, text(said));
+  const { reader } = await readSource(codebotSource, [root], LATER);
+  expect(await readAll(reader, "codebot:aaaaaaaa", "branch", "member:m")).toHaveLength(20);
+});
+
 test("files that are no regular files are left alone and told", async () => {
   const root = rootWith(["aaaaaaaa", text(header())]);
   const project = join(root, "projects", "-proj-x");
@@ -568,6 +736,45 @@ test("a copied beginning is counted once: it belongs to the session that was cre
   rmSync(join(root, "projects", "-proj-x", "2026-08-01_aaaaaaaa.jsonl"));
   seen.take(await reader.apply([join(root, "projects", "-proj-x", "2026-08-01_aaaaaaaa.jsonl")], LATER));
   expect(seen.byId("bbbbbbbb")).toMatchObject({ parent: null, own: { requests: 2 } });
+});
+
+const SPENT = {
+  ...{ provider: "p", model: "m", input: 1000, output: 10, cache_read: 400, cache_write: 0 },
+  ...{ total_tokens: 1010, cost: { total: 0.25 } },
+};
+
+test.each([
+  ["before the call's own line", 2, []],
+  ["before the call's own line, and went on", 2, [llmCall("z", "b", 7, 0, 3)]],
+  ["behind the call's own line", 3, []],
+  ["behind a later turn", 5, []],
+] as const)("a request that was copied is counted once where the copy ends %s", async (_name, kept, more) => {
+  const lines = [
+    user("a", "h0", "go"),
+    assistant("b", "a", "yes", { usage: SPENT }),
+    llmCall("c", "b", 1000, 400, 10),
+    user("d", "c", "next"),
+    assistant("e", "d", "done"),
+  ];
+  const root = rootWith(["aaaaaaaa", text(header(), ...lines)]);
+  const fork = header("bbbbbbbb", { created: "2026-08-02T10:00:00Z" });
+  writeSession(root, "bbbbbbbb", text(fork, ...lines.slice(0, kept), ...more));
+  const { reader, seen } = await readSource(codebotSource, [root], LATER);
+  const sessions: UsageSession[] = [];
+  for (const snapshot of seen.snapshots.values()) {
+    sessions.push({ snapshot, requests: await reader.requests(snapshot.key) });
+  }
+  const options = { by: "session", since: null, until: null, timezone: "UTC" } as const;
+  const { total, duplicates } = ledgerOf(sessions, options, null);
+  expect(total).toMatchObject({ requests: 1 + more.length, cost: 0.25, output: 10 + 3 * more.length });
+  // What went on has calls of its own: only those count in it (codebot.md §7).
+  expect(duplicates).toBe(more.length === 0 ? 1 : 0);
+  const copied = sessions
+    .find(({ snapshot }) => snapshot.id === "bbbbbbbb")
+    ?.requests.map((one) => one.copied === true);
+  expect(copied).toEqual([more.length === 0]);
+  expect(seen.byId("bbbbbbbb").own).toMatchObject({ requests: more.length });
+  expect(seen.byId("aaaaaaaa").own).toMatchObject({ requests: 1 });
 });
 
 test("without a call's own line the usage of messages counts, never the copies a compaction keeps", async () => {

@@ -1,10 +1,13 @@
-import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { formatEntry } from "../../../src/sources/codebot/entry.ts";
 import { formatGoTime } from "../../../src/sources/codebot/go-time.ts";
+import * as library from "../../../src/sources/codebot/index.ts";
 import {
   displayText,
+  ENTRY_KINDS,
   type GoalStateEntry,
   generateName,
   History,
@@ -22,6 +25,7 @@ import {
   readMessage,
   SessionUnreadable,
   Store,
+  TASK_STATUSES,
   TranscriptStore,
   UNSET_TIME,
 } from "../../../src/sources/codebot/index.ts";
@@ -224,6 +228,43 @@ test("the roster keeps members by name, and clearing it removes the file", () =>
   expect(() => statSync(join(directory, "roster.json"))).toThrow();
 });
 
+const SCRIBE = {
+  ...{ name: "scribe", agentType: "general", color: "", initialPrompt: "" },
+  ...{ description: "", depth: 0, kind: "" },
+};
+
+test("a directory without a roster has no team, whatever the one before had", () => {
+  const [first, second] = [temporaryDirectory(), join(temporaryDirectory(), "missing")];
+  const store = new RosterStore();
+  store.setDir(first);
+  store.setTeam("crew");
+  store.upsertMember(SCRIBE);
+  store.setDir(second);
+  expect(store.snapshot()).toEqual({ team: "", description: "", members: [] });
+  store.upsertMember({ ...SCRIBE, name: "checker" });
+  const again = new RosterStore();
+  again.setDir(second);
+  expect(again.snapshot().members.map(({ name }) => name)).toEqual(["checker"]);
+  again.setDir(first);
+  expect(again.snapshot()).toMatchObject({ team: "crew", members: [SCRIBE] });
+});
+
+test("a roster that cannot be read is not written over: the directory before stays", () => {
+  const [first, second] = [temporaryDirectory(), temporaryDirectory()];
+  writeFileSync(join(second, "roster.json"), "[");
+  const store = new RosterStore();
+  store.setDir(first);
+  expect(() => store.setDir(second)).toThrow(/is not a roster/u);
+  store.upsertMember(SCRIBE);
+  expect(readFileSync(join(second, "roster.json"), "utf8")).toBe("[");
+  expect(readFileSync(join(first, "roster.json"), "utf8")).toContain("scribe");
+});
+
+test("members without a name are left out of a roster", () => {
+  const members = [{ name: "" }, { agent_type: "x" }, { name: 7 }, { name: "ok" }, null];
+  expect(library.readRoster(JSON.stringify({ team: "t", members }))?.members.map(({ name }) => name)).toEqual(["ok"]);
+});
+
 test("a roster that Go wrote comes back byte for byte", () => {
   const root = copyOfFixture("codebot", "dot-codebot");
   const path = join(root, "tasks", "7ea37ea3", "team", "roster.json");
@@ -252,6 +293,50 @@ test("a transcript is appended unshortened, repaired when loaded, and healed at 
   expect(() => store.load("scribe")).toThrow(/line 4/u);
   expect(() => store.append("../evil", [say("user", "x")])).toThrow(/name/u);
   expect(() => new TranscriptStore("").append("scribe", [say("user", "x")])).not.toThrow();
+});
+
+test("what is appended to a transcript never joins the line that a crash left unfinished", () => {
+  const directory = temporaryDirectory();
+  const store = new TranscriptStore(directory);
+  const whole = JSON.stringify(say("user", "whole"));
+  const words = () => store.load("scribe").map(displayText);
+  const ends: [string, string[]][] = [
+    [`${whole}\n{"role":"assi`, ["whole", "next"]],
+    [`${whole}\n${whole}`, ["whole", "whole", "next"]],
+    [`${whole}\n  `, ["whole", "next"]],
+    ['{"role":"assi', ["next"]],
+  ];
+  for (const [content, expected] of ends) {
+    writeFileSync(join(directory, "scribe.jsonl"), content);
+    store.append("scribe", [say("user", "next")]);
+    expect(words()).toEqual(expected);
+  }
+});
+
+test("what is far too large is not read: plans and rosters say so", () => {
+  const directory = temporaryDirectory();
+  for (const name of ["big.md", "roster.json"]) {
+    writeFileSync(join(directory, name), "");
+    truncateSync(join(directory, name), 3 * 1024 ** 3);
+  }
+  expect(() => new PlanStore(directory).load("big")).toThrow(/too large/u);
+  expect(() => new RosterStore().setDir(directory)).toThrow(/too large/u);
+});
+
+test("plans are listed by their last change, within a second too, and only those that can be loaded", () => {
+  const directory = temporaryDirectory();
+  const store = new PlanStore(directory);
+  for (const name of ["a", "b", "c", ".hid", "back\\slash"]) writeFileSync(join(directory, `${name}.md`), "x");
+  const second = 1_790_000_000;
+  for (const [name, fraction] of [
+    ["a", 0.2],
+    ["b", 0.8],
+    ["c", 0.5],
+  ] as const) {
+    utimesSync(join(directory, `${name}.md`), second + fraction, second + fraction);
+  }
+  expect(store.list()).toEqual(["b", "c", "a"].map((name) => ({ name, modTime: second })));
+  for (const { name } of store.list()) expect(store.load(name)).toBe("x");
 });
 
 test("plans are saved whole, private, and listed newest first", () => {
@@ -293,6 +378,35 @@ test("the history belongs to a project, and a prompt said again moves to the fro
   );
   for (let n = 0; n < 600; n++) appendFileSync(path, `${JSON.stringify({ display: `p${n}`, project: "/a" })}\n`);
   expect(new History(path, "/a").len()).toBe(500);
+});
+
+test.each([
+  ["torn", '{"display":"to'],
+  ["whole", '{"display":"old","pastedContents":{},"timestamp":1,"project":"/a"}'],
+])("a prompt that comes after a %s last line without its LF is recalled", (name, last) => {
+  const path = join(temporaryDirectory(), "history.jsonl");
+  writeFileSync(path, last);
+  new History(path, "/a").add("new");
+  expect(readFileSync(path, "utf8").startsWith(`${last}\n{`)).toBe(true);
+  const again = new History(path, "/a");
+  expect([again.get(0), again.get(1)]).toEqual(["new", name === "whole" ? "old" : ""]);
+});
+
+test("nothing is appended to what is no regular file", () => {
+  const directory = temporaryDirectory();
+  execFileSync("mkfifo", [join(directory, "scribe.jsonl")]);
+  expect(() => new TranscriptStore(directory).append("scribe", [say("user", "x")])).toThrow(/not a regular file/u);
+});
+
+test("the words of the format are constants, each also in the list of its kind", () => {
+  const named = (prefix: string) =>
+    Object.entries(library).flatMap(([name, value]) =>
+      name.startsWith(prefix) && typeof value === "string" ? [[name, value]] : [],
+    );
+  const words = (prefix: string, all: readonly string[]) =>
+    all.map((word) => [`${prefix}${word.toUpperCase()}`, word]).sort();
+  expect(named("ENTRY_").sort()).toEqual(words("ENTRY_", ENTRY_KINDS));
+  expect(named("TASK_").sort()).toEqual(words("TASK_", TASK_STATUSES));
 });
 
 test("names are an adjective, a gerund and a noun, and seldom the same", () => {

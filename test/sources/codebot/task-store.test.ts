@@ -1,11 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   AlreadyClaimedError,
   AlreadyResolvedError,
   BlockedError,
   compareTaskIDs,
+  readTaskDirectory,
   sortTasksByID,
   TaskNotFoundError,
   TaskRefusal,
@@ -156,16 +157,174 @@ test("only numbered files count, what cannot be read is passed over, and a task 
   mkdirSync(join(directory, "9.json"));
   const store = storeIn(directory);
   expect(store.list()).toMatchObject([{ id: "3", blocks: [], blockedBy: [] }]);
-  expect(store.create("next").id).toBe("8");
+  expect(store.create("next").id).toBe("10");
 });
 
-test("a task id that is no number never becomes a path", () => {
+test("a numbered file keeps its number whatever it holds: no new task is written over it", () => {
   const directory = temporaryDirectory();
-  writeFileSync(join(directory, "1.json"), '{"id":"../../evil","subject":"s","status":"pending"}');
+  const torn = '{"id":"5","subj';
+  writeFileSync(join(directory, "5.json"), torn);
+  expect(readTaskDirectory(directory).nextId).toBe(6);
   const store = storeIn(directory);
-  expect(() => store.update("../../evil", { status: "completed" })).toThrow(/cannot be a file's name/u);
-  expect(store.delete("../../evil")).toBe(true);
-  expect(readdirSync(directory)).toEqual(["1.json"]);
+  expect(Array.from({ length: 3 }, () => store.create("x").id)).toEqual(["6", "7", "8"]);
+  expect(readFileSync(join(directory, "5.json"), "utf8")).toBe(torn);
+});
+
+/** A directory with one task whose file says another number than its id. */
+function mismatched(file: string, id: string): string {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, file), JSON.stringify({ id, subject: "s", status: "pending" }));
+  return directory;
+}
+
+describe.each([
+  ["another number", "9.json", "7"],
+  ["no number", "5.json", "abc"],
+  ["a path", "1.json", "../../evil"],
+])("a task whose own id is %s stays in its file", (_name, file, id) => {
+  test("when it is changed", () => {
+    const directory = mismatched(file, id);
+    storeIn(directory).update(id, { status: "completed" });
+    expect(readdirSync(directory)).toEqual([file]);
+    expect(storeIn(directory).list()).toMatchObject([{ id, status: "completed" }]);
+  });
+
+  test("when it is claimed, by one of two that knew it before", () => {
+    const directory = mismatched(file, id);
+    const [one, other] = [storeIn(directory), storeIn(directory)];
+    one.claim(id, "me");
+    expect(() => other.claim(id, "you")).toThrow(AlreadyClaimedError);
+    expect(storeIn(directory).get(id)?.owner).toBe("me");
+    expect(readdirSync(directory)).toEqual([file]);
+  });
+
+  test("when it is deleted", () => {
+    const directory = mismatched(file, id);
+    const store = storeIn(directory);
+    expect(store.delete(id)).toBe(true);
+    expect(store.get(id)).toBeNull();
+    expect(readdirSync(directory)).toEqual([".highwatermark"]);
+  });
+});
+
+test("a deleted task is gone from every file that holds it", () => {
+  const directory = mismatched("9.json", "7");
+  writeFileSync(join(directory, "7.json"), JSON.stringify({ id: "7", subject: "t", status: "pending" }));
+  const store = storeIn(directory);
+  store.delete("7");
+  expect(store.list()).toEqual([]);
+});
+
+test("a claim sees a task, and what it waits for, in files that came since under other names", () => {
+  const directory = temporaryDirectory();
+  const store = storeIn(directory);
+  store.create("waits");
+  store.update("1", { addBlockedBy: ["7"] });
+  writeFileSync(join(directory, "9.json"), JSON.stringify({ id: "7", subject: "s", status: "pending" }));
+  expect(() => store.claim("1", "me")).toThrow(BlockedError);
+  writeFileSync(join(directory, "8.json"), JSON.stringify({ id: "late", subject: "s", status: "pending" }));
+  expect(store.claim("late", "me").owner).toBe("me");
+});
+
+test("an id that a task has already is not given to a new one, whatever the files are called", () => {
+  const directory = mismatched("5.json", "7");
+  expect(readTaskDirectory(directory).nextId).toBe(6);
+  const store = storeIn(directory);
+  expect([store.create("x").id, store.create("y").id]).toEqual(["6", "8"]);
+  expect(store.get("7")?.subject).toBe("s");
+});
+
+test.each([
+  ["an update", (store: TaskStore, bad: unknown) => store.update("1", { subject: "changed", metadata: { bad } })],
+  ["a dependency", (store: TaskStore, bad: unknown) => store.update("1", { addBlocks: ["2"], metadata: { bad } })],
+  ["a new task", (store: TaskStore, bad: unknown) => store.create("new", "", "", { bad })],
+])("%s that cannot be written changes nothing in the store", (_name, change) => {
+  const store = storeIn(join(temporaryDirectory(), "t"));
+  store.create("one");
+  store.create("two");
+  const before = store.list();
+  expect(() => change(store, 1n)).toThrow(TypeError);
+  expect(store.list()).toEqual(before);
+  expect(store.create("three").id).toBe("3");
+});
+
+test("the sequence of ids belongs to a directory; only one that was in memory goes along", () => {
+  const [first, second] = [temporaryDirectory(), temporaryDirectory()];
+  writeFileSync(join(first, ".highwatermark"), "40");
+  const store = storeIn(first);
+  expect(store.create("in the first").id).toBe("41");
+  store.setDir(second);
+  expect(store.create("in the second").id).toBe("1");
+  store.setDir(first);
+  expect(store.create("back again").id).toBe("42");
+  const carried = new TaskStore();
+  carried.create("x");
+  carried.create("y");
+  carried.delete("2");
+  carried.setDir(join(second, "missing"));
+  expect(carried.create("z").id).toBe("3");
+});
+
+test("a directory that cannot be read is not taken, and the one before stays", () => {
+  const directory = temporaryDirectory();
+  const store = storeIn(directory);
+  store.create("one");
+  writeFileSync(join(directory, "file"), "");
+  expect(() => store.setDir(join(directory, "file"))).toThrow();
+  expect(store.create("two").id).toBe("2");
+  expect(existsSync(join(directory, "2.json"))).toBe(true);
+});
+
+test("the id of a deleted task is remembered where no mark was, and a mark that knows it stays as it is", () => {
+  const directory = mismatched("3.json", "3");
+  expect(storeIn(directory).delete("3")).toBe(true);
+  expect(storeIn(directory).create("new").id).toBe("4");
+  writeFileSync(join(directory, ".highwatermark"), "0012\n");
+  storeIn(directory).delete("4");
+  expect(readFileSync(join(directory, ".highwatermark"), "utf8")).toBe("0012\n");
+});
+
+test("without a mark that can be read no id is given and none taken back", () => {
+  const directory = mismatched("3.json", "3");
+  mkdirSync(join(directory, ".highwatermark"));
+  const store = storeIn(directory);
+  for (const change of [() => store.create("x"), () => store.delete("3"), () => store.reset()]) {
+    expect(change).toThrow(/\.highwatermark/u);
+  }
+  expect(readdirSync(directory)).toEqual([".highwatermark", "3.json"]);
+  expect(store.claim("3", "me").owner).toBe("me");
+});
+
+test("a reset passes over what is no file", () => {
+  const directory = temporaryDirectory();
+  const store = storeIn(directory);
+  store.create("one");
+  mkdirSync(join(directory, "0.json"));
+  mkdirSync(join(directory, "3.json"));
+  store.reset();
+  expect(readdirSync(directory)).toEqual([".highwatermark", "0.json", "3.json"]);
+  expect(store.create("new").id).toBe("4");
+});
+
+test("a task file that is far too large is passed over like one that holds no task", () => {
+  const directory = mismatched("1.json", "1");
+  writeFileSync(join(directory, "2.json"), "");
+  truncateSync(join(directory, "2.json"), 3 * 1024 ** 3);
+  expect(readTaskDirectory(directory)).toMatchObject({ tasks: [{ id: "1" }], unreadable: ["2.json"], nextId: 3 });
+  expect(storeIn(directory).create("x").id).toBe("3");
+});
+
+test("metadata of any depth is listed", () => {
+  const directory = mismatched("1.json", "1");
+  const deep = `${'{"a":'.repeat(9000)}1${"}".repeat(9000)}`;
+  writeFileSync(join(directory, "2.json"), `{"id":"2","subject":"s","status":"pending","metadata":${deep}}`);
+  expect(storeIn(directory).list()).toHaveLength(2);
+});
+
+test("ids beyond what a double counts are given on", () => {
+  const directory = mismatched("90071992547409931.json", "90071992547409931");
+  expect(storeIn(directory).create("x").id).toBe("90071992547409932");
+  expect(readFileSync(join(directory, ".highwatermark"), "utf8")).toBe("90071992547409932");
 });
 
 test("a directory that vanished is made again with the next write", () => {
@@ -228,6 +387,14 @@ test.each([
   [
     ["07", "+5", "-1"],
     ["-1", "+5", "07"],
+  ],
+  [
+    ["90071992547409930", "9007199254740994", "9007199254740993"],
+    ["9007199254740993", "9007199254740994", "90071992547409930"],
+  ],
+  [
+    ["x", "100000000000000000000", "99999999999999999999"],
+    ["99999999999999999999", "100000000000000000000", "x"],
   ],
 ])("%j sorts as %j", (ids, sorted) => {
   const tasks = ids.map((id) => ({ ...new TaskStore().create("x"), id }));

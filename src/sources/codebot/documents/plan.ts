@@ -1,5 +1,7 @@
+import { CannotOpen } from "../../../files/open.ts";
 import type { Block, Document } from "../../../session/document.ts";
 import { cleanLine } from "../../../session/untrusted.ts";
+import type { Plan } from "../beside.ts";
 import type { SessionState } from "../fold.ts";
 import { isoOf } from "../go-time.ts";
 import { planText } from "../state-entries.ts";
@@ -7,8 +9,9 @@ import { opener } from "../view-items.ts";
 import { minute } from "./numbers.ts";
 
 /** The plan's text, and when plan mode was entered and left (codebot.md §9). */
-export function planDocument(state: SessionState, plan: { text: string; title: string } | null): Document {
+export function planDocument(state: SessionState, found: Plan | CannotOpen | null): Document {
   const { chain } = state;
+  const plan = found instanceof CannotOpen ? null : found;
   const opens = opener(state);
   const changes = state.entries.filter((facts) => facts.plan !== undefined);
   const blocks: Block[] = [
@@ -24,7 +27,7 @@ export function planDocument(state: SessionState, plan: { text: string; title: s
     plan === null
       ? {
           type: "text",
-          text: chain.planSlug === "" ? "No plan is linked to this session." : "The plan's file is not there.",
+          text: missing(chain.planSlug, found),
           tone: "warn",
         }
       : { type: "text", text: plan.text, markdown: true },
@@ -39,4 +42,9 @@ export function planDocument(state: SessionState, plan: { text: string; title: s
     },
   ];
   return { title: "plan", blocks };
+}
+
+function missing(slug: string, found: Plan | CannotOpen | null): string {
+  if (found instanceof CannotOpen) return `The plan's file cannot be read: ${cleanLine(found.message)}.`;
+  return slug === "" ? "No plan is linked to this session." : "The plan's file is not there.";
 }

@@ -60,6 +60,11 @@ export function isDeeplyNested(value: unknown, levels = MOST_NESTING): boolean {
   return levels === 0 || Object.values(value).some((one) => isDeeplyNested(one, levels - 1));
 }
 
+/** A call's arguments for an entry: as text where they are nested so deep that whoever prints them would run out of stack. */
+export function shownArguments(args: unknown): unknown {
+  return isDeeplyNested(args) ? compactJson(args) : (args ?? null);
+}
+
 /** A parsed JSON value on one line, equal to `JSON.stringify(value)`, but without recursion: no nesting is too deep. */
 export function compactJson(value: unknown): string {
   let out = "";

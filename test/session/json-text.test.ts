@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compactJson, indentedJson, isDeeplyNested, MOST_NESTING } from "../../src/session/json-text.ts";
+import {
+  compactJson,
+  indentedJson,
+  isDeeplyNested,
+  MOST_NESTING,
+  shownArguments,
+} from "../../src/session/json-text.ts";
 
 function nest(levels: number, open = '{"a":', close = "}"): string {
   return `${open.repeat(levels)}1${close.repeat(levels)}`;
@@ -52,4 +58,11 @@ test("compact JSON is what JSON.stringify makes of a value, and no nesting is to
   for (const json of [nest(100_000), nest(100_000, '[{"b":[],"a":', "},2]"), JSON.stringify(Array(300_000).fill(0))]) {
     expect(compactJson(JSON.parse(json))).toBe(json);
   }
+});
+
+test("a call's arguments are as they are, or text where no printer could follow them down", () => {
+  expect(shownArguments({ a: [1] })).toEqual({ a: [1] });
+  expect(shownArguments(undefined)).toBeNull();
+  const deep = "[".repeat(20_000) + "]".repeat(20_000);
+  expect(shownArguments({ a: JSON.parse(deep) })).toBe(`{"a":${deep}}`);
 });

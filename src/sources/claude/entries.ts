@@ -1,4 +1,5 @@
 import { blankEntry, type Entry, type EntryKind, type EntryUsage } from "../../session/entry.ts";
+import { shownArguments } from "../../session/json-text.ts";
 import { base64Bytes, clipText } from "../jsonl/clip.ts";
 import {
   type Fields,
@@ -185,7 +186,7 @@ function blockEntry(maker: EntryMaker, block: Fields, failed: boolean): Entry | 
       entry.call = {
         id: textField(block, "id") ?? "",
         name: textField(block, "name") ?? "?",
-        args: field(block, "input") ?? null,
+        args: shownArguments(field(block, "input")),
       };
       return entry;
     }

@@ -1,5 +1,5 @@
 import { blankEntry, type Entry, type EntryUsage } from "../../session/entry.ts";
-import { compactJson, isDeeplyNested } from "../../session/json-text.ts";
+import { shownArguments } from "../../session/json-text.ts";
 import { modelName, type TokenFacts, usageFacts } from "./facts.ts";
 import { isoOf } from "./go-time.ts";
 import { type JsonObject, textOf } from "./json.ts";
@@ -11,7 +11,6 @@ import {
   displayText,
   isInjected,
   type Message,
-  type ToolCall,
 } from "./message.ts";
 import { isSynthetic } from "./repair.ts";
 import { toolResult } from "./tool-result.ts";
@@ -68,7 +67,7 @@ function blockEntry(message: Message, block: ContentBlock, blank: Blank, at: num
       return { ...blank("thinking", at), text: block.thinking ?? "" };
     case "toolCall": {
       const call = block.tool_call;
-      const args = call === undefined ? null : shownArguments(call);
+      const args = call === undefined ? null : shownArguments(argumentsOf(call));
       return { ...blank("call", at), call: { id: call?.id ?? "", name: call?.name ?? "?", args } };
     }
     case "image":
@@ -76,12 +75,6 @@ function blockEntry(message: Message, block: ContentBlock, blank: Blank, at: num
     default:
       return { ...blank("marker", at), text: `${block.type}${block.tool_name ? ` ${block.tool_name}` : ""}` };
   }
-}
-
-/** As text where they are nested so deep that whoever prints them would run out of stack. */
-function shownArguments(call: ToolCall): unknown {
-  const args = argumentsOf(call);
-  return isDeeplyNested(args) ? compactJson(args) : args;
 }
 
 /** What a person says is a message, what the model says is text; one that ended in an error is an error. */

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import { openTwice } from "../../probe/open-twice.ts";
 import type { Process, ProcessTable } from "../../probe/processes.ts";
+import { scriptOf } from "./script.ts";
 
 /** Why a process is believed to run a session. */
 export interface Live {
@@ -24,6 +26,8 @@ export interface Seat {
   open: boolean;
   /** Which kind of the tool's stores it lies in, where a program serves only some. */
   store: string | null;
+  /** Its file, where a command line may name that. */
+  path?: string;
 }
 
 /** What a tool's process looks like. */
@@ -44,10 +48,12 @@ export function findSeats(seats: readonly Seat[], processes: ProcessTable, progr
   const byId = new Map(seats.map((seat) => [seat.id, seat]));
   const byFolder: Process[] = [];
   const byName = new Map<string, Process[]>();
-  for (const process of processes.all.filter((one) => program.isProgram(one))) {
+  const running = processes.all.filter((one) => program.isProgram(one));
+  const { doubles, launchers } = pairsOf(running, processes);
+  for (const process of running) {
     const named = program.named(process, byId);
-    if (named === null) byFolder.push(process);
-    else if (named !== "other") byName.set(named.id, [...(byName.get(named.id) ?? []), process]);
+    if (named === null && !doubles.has(process)) byFolder.push(process);
+    else if (named !== null && named !== "other") byName.set(named.id, [...(byName.get(named.id) ?? []), process]);
   }
   for (const [id, all] of byName) {
     const [process] = all;
@@ -60,7 +66,7 @@ export function findSeats(seats: readonly Seat[], processes: ProcessTable, progr
   byFolder.sort((a, b) => narrow(a) - narrow(b) || (b.startedAt ?? 0) - (a.startedAt ?? 0) || b.pid - a.pid);
   for (const process of byFolder) {
     const store = program.stores?.(process) ?? null;
-    const seat = newestIn(process, store, seats, live);
+    const seat = newestIn({ ...process, startedAt: startOf(process, launchers) }, store, seats, live);
     if (seat === null) continue;
     const evidence = `process ${process.pid} runs in its folder, and it is the newest session there`;
     live.set(seat.id, { process, evidence, guess: true, openTwice: [] });
@@ -72,6 +78,55 @@ export function findSeats(seats: readonly Seat[], processes: ProcessTable, progr
     live.set(seat.id, { process: of.process, evidence, guess: true, openTwice: [] });
   }
   return live;
+}
+
+const MOST_ANCESTORS = 64;
+
+interface Pairs {
+  /** Processes that are there for another one in their folder, of which that one alone has a session. */
+  doubles: Set<Process>;
+  /** By what a launcher started: the launcher, a double of it. */
+  launchers: Map<Process, Process>;
+}
+
+/** Tells a launcher from the same command it started, and an agent from what it started for itself. */
+function pairsOf(running: readonly Process[], { byPid }: ProcessTable): Pairs {
+  const programs = new Set(running);
+  const pairs: Pairs = { doubles: new Set(), launchers: new Map() };
+  for (const process of running) {
+    const ancestor = ancestorIn(programs, process, byPid);
+    if (ancestor === null) continue;
+    const launches = isSameCommand(ancestor.argv, process.argv);
+    pairs.doubles.add(launches ? ancestor : process);
+    if (launches) pairs.launchers.set(process, ancestor);
+  }
+  return pairs;
+}
+
+/** The nearest one of these in the same folder that a process descends from. */
+function ancestorIn(programs: ReadonlySet<Process>, process: Process, byPid: ProcessTable["byPid"]): Process | null {
+  const seen = new Set([process.pid]);
+  for (let at = process.ppid; at !== null && !seen.has(at) && seen.size < MOST_ANCESTORS; ) {
+    seen.add(at);
+    const ancestor = byPid.get(at);
+    if (ancestor === undefined) return null;
+    if (programs.has(ancestor) && ancestor.cwd === process.cwd) return ancestor;
+    at = ancestor.ppid;
+  }
+  return null;
+}
+
+/** Do both have the same arguments, whichever program, or runtime with options and script, stands before them? */
+function isSameCommand(...both: [readonly string[], readonly string[]]): boolean {
+  const [a, b] = both.map((argv) => scriptOf(argv)?.args ?? argv.slice(1));
+  return isDeepStrictEqual(a, b);
+}
+
+/** When the command began: its launcher was first. */
+function startOf(process: Process, launchers: Pairs["launchers"]): number | null {
+  let start = process.startedAt ?? null;
+  for (let at = launchers.get(process); at !== undefined; at = launchers.get(at)) start = at.startedAt ?? start;
+  return start;
 }
 
 function newestIn(

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { openRegular } from "../../files/open.ts";
 import { AlreadyExists, publishNew } from "../../files/publish.ts";
 import { stateDirectory } from "../../memory/state-directory.ts";
-import { SESSION_ID } from "./ids.ts";
+import { CHAT_FILE, SESSION_ID } from "./ids.ts";
 
 /**
  * Copies everything Gemini's clean-up could take with it: a resume may leave a start-only twin, and the next start
@@ -11,13 +11,13 @@ import { SESSION_ID } from "./ids.ts";
  * and how many. Throws when one could not be made: then nothing should be launched.
  */
 export async function backUpChat(
-  chats: string,
-  id: string,
+  chat: { path: string; id: string },
   env: NodeJS.ProcessEnv,
   now: number,
 ): Promise<{ directory: string; files: number }> {
-  const found = await filesOf(chats, id);
-  if (found.length === 0) throw new Error(`no chat of ${id} is left in ${chats}`);
+  const { path: own, id } = chat;
+  const found = await filesOf(own, id);
+  if (!found.includes(own)) throw new Error(`no chat of ${id} is left in ${dirname(own)}`);
   const time = new Date(now).toISOString().replace(/[:.]/gu, "-");
   const directory = join(stateDirectory(env), "gemini-backups", id, time);
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -32,20 +32,19 @@ export async function backUpChat(
   return { directory, files };
 }
 
-async function filesOf(chats: string, id: string): Promise<string[]> {
-  const short = id.slice(0, 8).toLowerCase();
+/** A chat may have been given another id since its file was named: what has either's eight characters. */
+async function filesOf(own: string, id: string): Promise<string[]> {
+  const chats = dirname(own);
+  const shorts = new Set([id.slice(0, 8), CHAT_FILE.exec(basename(own))?.[2] ?? ""].map((one) => one.toLowerCase()));
   const names = await readdir(chats);
-  const own = names.filter((name) =>
-    name
-      .toLowerCase()
-      .replace(/\.jsonl?$/u, "")
-      .endsWith(`-${short}`),
-  );
-  const children = await readdir(join(chats, id)).catch(() => []);
-  return [
-    ...own.map((name) => join(chats, name)),
-    ...children.filter((name) => /\.jsonl?$/u.test(name)).map((name) => join(chats, id, name)),
-  ].sort();
+  const same = names.filter((name) => shorts.has((/-([^-]+)\.jsonl?$/u.exec(name)?.[1] ?? "-").toLowerCase()));
+  const found = same.map((name) => join(chats, name));
+  for (const parent of names) {
+    if (!SESSION_ID.test(parent) || !shorts.has(parent.slice(0, 8).toLowerCase())) continue;
+    const children = await readdir(join(chats, parent)).catch(() => []);
+    found.push(...children.filter((name) => /\.jsonl?$/u.test(name)).map((name) => join(chats, parent, name)));
+  }
+  return found.sort();
 }
 
 const PIECE = 1024 * 1024;

@@ -9,7 +9,6 @@ import type { DescribedRequests } from "../by-process/described-sessions.ts";
 import { lineDamage } from "../jsonl/folded-lines.ts";
 import { isoTime } from "../jsonl/record.ts";
 import { type GeminiFile, type GeminiMessage, messagesOf } from "./file.ts";
-import { isUnique } from "./ids.ts";
 import type { Candidate } from "./sessions.ts";
 import { tailOf } from "./tail.ts";
 
@@ -21,7 +20,7 @@ export interface GeminiParts {
   twins: readonly Candidate[];
   project: { path: string; from: string } | null;
   origin: string | null;
-  ownerOf(message: string): string | null;
+  ownerOf(message: GeminiMessage): string | null;
   keyOf(id: string): SessionKey | null;
   prices: PriceBook | null;
 }
@@ -35,7 +34,9 @@ export function describe(parts: GeminiParts): DescribedRequests {
   const rewound = messagesOf(file, file.seen).filter((one) => one.rewound);
   const requests = requestsOf(parts);
   const prompts = active.filter((one) => one.prompt);
-  const firstPrompt = lineOrNull((prompts[0] ?? rewound.find((one) => one.prompt))?.text);
+  // A picture alone names nothing.
+  const named = [...prompts, ...rewound.filter((one) => one.prompt)].find((one) => titleLine(one.text) !== "");
+  const firstPrompt = lineOrNull(named?.text);
   const summary = titleLine(file.summary ?? "");
   const child = place.kind === "child" || file.kind === "subagent";
   const tail = tailOf(file);
@@ -50,7 +51,7 @@ export function describe(parts: GeminiParts): DescribedRequests {
       root: root.path,
       path: folded.path,
     }),
-    title: summary || titleLine(firstPrompt ?? "") || id,
+    title: summary || titleLine(named?.text ?? "") || id,
     name: summary || null,
     agent: SOURCE,
     models: modelsOf(file),
@@ -121,7 +122,7 @@ function requestsOf({ candidate, twins, ownerOf }: GeminiParts): ModelRequest[] 
   }
   return [...found.values()].flatMap((message) => {
     if (message.tokens === null) return [];
-    const owner = isUnique(message.id) ? (ownerOf(message.id) ?? id) : id;
+    const owner = ownerOf(message) ?? id;
     const { input, output, cacheRead, reasoning } = message.tokens;
     return {
       key: `gemini:${owner}:${message.id}`,

@@ -38,8 +38,9 @@ export interface GeminiMessage {
   model: string | null;
   tokens: GeminiTokens | null;
   calls: GeminiCall[];
-  /** The last record of it, and the last ones that had numbers and calls: checkpoints leave both out. */
+  /** The last record of it, and the last ones that had content, numbers and calls: a later one may leave them out. */
   at: Spot;
+  contentAt: Spot | null;
   tokensAt: Spot | null;
   callsAt: Spot | null;
   /** Is it in the conversation as it is now? */
@@ -57,6 +58,8 @@ export interface GeminiFile extends FoldedLines {
   startedAt: number | null;
   updatedAt: number | null;
   summary: string | null;
+  /** What the person added to the project's directory. */
+  directories: string[];
   /** The conversation as it is now. */
   active: string[];
   /** Every message that ever was, in order of appearance. */
@@ -74,6 +77,7 @@ export function newGeminiFile(): GeminiFile {
     startedAt: null,
     updatedAt: null,
     summary: null,
+    directories: [],
     active: [],
     seen: [],
     messages: {},

@@ -16,11 +16,12 @@ import { mergeMessage } from "./message.ts";
 
 const MOST_STRING = 4096;
 const MOST_REWINDS = 200;
+const MOST_DIRECTORIES = 200;
 
 /** A chat file that is appended to (agents.md §5.2). */
 export const geminiFold: FileFold<GeminiFile> = {
   name: "gemini",
-  version: 2,
+  version: 3,
   initial: newGeminiFile,
   *advance(state, bytes, from) {
     return yield* advanceLines(state, bytes, from);
@@ -33,15 +34,16 @@ export const MOST_OBJECT = 256 * 1024 * 1024;
 /** A chat of older versions: one object, rewritten whole, so that nothing of it is ever finished (agents.md §5.1). */
 export const geminiObjectFold: FileFold<GeminiFile> = {
   name: "gemini-object",
-  version: 2,
+  version: 3,
   initial: newGeminiFile,
   *advance(state, bytes) {
-    Object.assign(state, newGeminiFile());
     const fields =
       bytes.size > MOST_OBJECT ? null : (parseRecord(bytes.read(0, bytes.size), MOST_STRING)?.fields ?? null);
     yield;
+    // Its writer may be in the middle of it: until it can be read again, what was read last holds.
     if (fields === null) state.torn = bytes.size;
     else {
+      Object.assign(state, newGeminiFile());
       takeMetadata(state, fields);
       replaceList(state, listField(fields, "messages"), 0);
     }
@@ -66,13 +68,19 @@ function takeRecord(state: GeminiFile, fields: Fields, offset: number): void {
   }
   const rewind = textField(fields, "$rewindTo");
   if (rewind !== null) rewindTo(state, rewind);
-  else if (textField(fields, "id") !== null && textField(fields, "type") !== null) {
+  else if (isMessage(state, fields)) {
     const message = takeMessage(state, fields, [offset, -1]);
     if (message !== null && !message.active) {
       message.active = true;
       state.active.push(message.id);
     }
   } else takeMetadata(state, fields);
+}
+
+/** What is known already may be written again without its type. */
+function isMessage(state: GeminiFile, fields: Fields): boolean {
+  const id = textField(fields, "id");
+  return id !== null && (textField(fields, "type") !== null || messageOf(state, id) !== null);
 }
 
 /** Written again on every resume; the first start is the session's, the last of everything else holds. */
@@ -82,6 +90,8 @@ function takeMetadata(state: GeminiFile, fields: Fields): void {
   state.kind = textField(fields, "kind") ?? state.kind;
   state.projectHash = textField(fields, "projectHash") ?? state.projectHash;
   state.summary = textField(fields, "summary")?.slice(0, 2000) ?? state.summary;
+  const directories = listField(fields, "directories").filter((one) => typeof one === "string");
+  if (directories.length > 0) state.directories = directories.slice(0, MOST_DIRECTORIES);
   const started = timeField(fields, "startTime");
   if (started !== null && (state.startedAt === null || started < state.startedAt)) state.startedAt = started;
   noteTime(state, timeField(fields, "lastUpdated"));

@@ -34,7 +34,7 @@ export function geminiForks(needs: ForkNeeds): ForkAbility {
       const { snapshot, candidate, live } = needs.session(key);
       const folded = await needs.fresh(candidate);
       const cut = cutOf(snapshot, folded, before, live);
-      return cut.ok ? { ok: true, copy: { snapshot, candidate, folded, cut } } : cut;
+      return cut.ok ? { ok: true, copy: { snapshot, candidate, folded, cut, whole: before === null } } : cut;
     },
     says: ({ folded, cut }) => [
       `copies ${cut.ids.length} of ${folded.state.active.length} messages of ${folded.path}`,
@@ -42,12 +42,14 @@ export function geminiForks(needs: ForkNeeds): ForkAbility {
     ],
     titleOf: ({ snapshot }) => snapshot.title,
     isOver: ({ cut }) => cut.over,
-    async write({ snapshot, candidate, folded, cut }) {
+    async write({ snapshot, candidate, folded, cut, whole }) {
       const chats = dirname(folded.path);
       const id = await freshId(chats);
       const at = new Date(needs.now()).toISOString();
       const path = join(chats, `session-${at.slice(0, 16).replace(":", "-")}-${id.slice(0, 8)}.jsonl`);
-      await writeCopy(folded, cut.ids, path, { id, at });
+      // A summary says what all of it was about, of which a part may say little.
+      const summary = whole ? folded.state.summary : null;
+      await writeCopy(folded, cut.ids, path, { id, at, summary });
       return {
         key: sessionKey("gemini", candidate.root.index, id),
         id,
@@ -81,7 +83,7 @@ async function writeCopy(
   folded: Folded<GeminiFile>,
   ids: readonly string[],
   path: string,
-  made: { id: string; at: string },
+  made: { id: string; at: string; summary: string | null },
 ): Promise<void> {
   const { state } = folded;
   using records = new ChatRecords(folded);
@@ -91,6 +93,7 @@ async function writeCopy(
     startTime: made.at,
     lastUpdated: made.at,
     kind: "main",
+    directories: state.directories.length > 0 ? state.directories : undefined,
   };
   const chunks = function* (): Generator<Uint8Array> {
     yield Buffer.from(`${JSON.stringify(head)}\n`);
@@ -99,12 +102,12 @@ async function writeCopy(
       if (found === null) throw new Error("the chat was replaced while it was copied: try again");
       yield Buffer.from(`${JSON.stringify(found.record.fields)}\n`);
     }
-    yield Buffer.from(`${JSON.stringify({ $set: { lastUpdated: made.at } })}\n`);
+    yield Buffer.from(`${JSON.stringify({ $set: { lastUpdated: made.at, summary: made.summary ?? undefined } })}\n`);
   };
   await publishNew(path, chunks(), { mode: 0o600, verify: (temporary) => verifyCopy(temporary, made.id, state, ids) });
 }
 
-/** Reads the finished copy as Gemini would: its id, every message once, with its numbers and calls. */
+/** Reads the finished copy as Gemini would: its id, every message once, with its content, numbers and calls. */
 async function verifyCopy(path: string, id: string, from: GeminiFile, ids: readonly string[]): Promise<void> {
   using file = openRegular(path);
   const state = newGeminiFile();
@@ -119,6 +122,7 @@ async function verifyCopy(path: string, id: string, from: GeminiFile, ids: reado
       const original = from.messages[one];
       return (
         state.active[at] === one &&
+        copy?.prompt === original?.prompt &&
         copy?.tokens?.total === original?.tokens?.total &&
         copy?.calls.length === original?.calls.length
       );

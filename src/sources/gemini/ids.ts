@@ -8,9 +8,13 @@ export function isMessageId(text: string): boolean {
   return MESSAGE_ID.test(text);
 }
 
-/** Unique all over, so that the same id in two sessions means a copy. */
-export function isUnique(id: string): boolean {
-  return SESSION_ID.test(id);
+/**
+ * Equal for the copies of a message. A UUID is unique all over; another id (`1`, a hash of what every start says) is
+ * with its time. null: nothing tells whether it is a copy.
+ */
+export function messageKey({ id, time }: { id: string; time: number }): string | null {
+  if (SESSION_ID.test(id)) return id;
+  return time === 0 ? null : `${id}|${time}`;
 }
 
 /** `session-<time>-<first 8 of the id>.json[l]`: what Gemini's clean-up goes by (agents.md §8). */

@@ -17,32 +17,51 @@ const MOST_TEXT = 2000;
 /** What the program itself writes into a user row, and what it does not send to the model (agents.md §5.2). */
 const NOT_TYPED = /^(?:<session_context>|<hook_context>|\/|\?)/u;
 
-/** A message record; what a later record leaves out is kept from an earlier one. */
+/** A message record; what a later record leaves out or empty is kept from an earlier one. */
 export function mergeMessage(before: GeminiMessage | null, id: string, fields: Fields, at: Spot): GeminiMessage {
-  const content = field(fields, "content");
   const type = textField(fields, "type") ?? before?.type ?? "?";
-  const text = contentText(content);
   const tokens = tokensOf(objectField(fields, "tokens"));
   const calls = listField(fields, "toolCalls").flatMap((one) => callOf(fieldsOf(one)) ?? []);
-  const hasCalls = Array.isArray(field(fields, "toolCalls")) && calls.length > 0;
-  const answer = type === "user" && isAnswer(content);
   return {
     id,
     type,
     time: timeField(fields, "timestamp") ?? before?.time ?? 0,
+    ...contentOf(before, type, field(fields, "content"), at),
+    model: textField(fields, "model") ?? before?.model ?? null,
+    tokens: tokens ?? before?.tokens ?? null,
+    calls: calls.length > 0 ? calls : (before?.calls ?? []),
+    at,
+    tokensAt: tokens === null ? (before?.tokensAt ?? null) : at,
+    callsAt: calls.length > 0 ? at : (before?.callsAt ?? null),
+    active: before?.active ?? false,
+    rewound: false,
+  };
+}
+
+function contentOf(
+  before: GeminiMessage | null,
+  type: string,
+  content: unknown,
+  at: Spot,
+): Pick<GeminiMessage, "prompt" | "answer" | "text" | "contentAt"> {
+  if (before !== null && isBlank(content)) {
+    const { prompt, answer, text, contentAt } = before;
+    return { prompt, answer, text, contentAt };
+  }
+  const text = contentText(content);
+  const answer = type === "user" && isAnswer(content);
+  return {
     prompt:
       type === "user" && !answer && text.trim() !== "" ? !NOT_TYPED.test(text.trimStart()) : hasMedia(type, content),
     answer,
     text: (type === "user" || type === "error" ? text : "").slice(0, MOST_TEXT),
-    model: textField(fields, "model") ?? before?.model ?? null,
-    tokens: tokens ?? before?.tokens ?? null,
-    calls: hasCalls ? calls : (before?.calls ?? []),
-    at,
-    tokensAt: tokens === null ? (before?.tokensAt ?? null) : at,
-    callsAt: hasCalls ? at : (before?.callsAt ?? null),
-    active: before?.active ?? false,
-    rewound: false,
+    contentAt: isBlank(content) ? null : at,
   };
+}
+
+/** Says nothing: a record that is written again may have such a value where an earlier one had more. */
+export function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
 }
 
 function hasMedia(type: string, content: unknown): boolean {

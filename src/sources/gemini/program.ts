@@ -1,17 +1,18 @@
 import { basename } from "node:path";
 import { argvOption } from "../../probe/argv-option.ts";
+import { scriptOf } from "../by-process/script.ts";
 import type { Program } from "../by-process/seats.ts";
 import { SESSION_ID } from "./ids.ts";
+
+const SCRIPT = /(?:^|\/)(?:gemini|gemini-cli\/(?:dist|bundle)\/[\w./-]+\.[cm]?js)$/u;
 
 /** Gemini runs as node with its script (agents.md §5.2). */
 export const geminiProgram: Program = {
   isProgram({ comm, argv }) {
     if (comm === "gemini") return true;
-    const [program, ...rest] = argv;
+    const [program] = argv;
     if (program !== undefined && basename(program) === "gemini") return true;
-    const script = rest.find((arg) => !arg.startsWith("-"));
-    if (program === undefined || script === undefined || !/^(?:node|bun)/u.test(basename(program))) return false;
-    return /(?:^|\/)(?:gemini|gemini-cli\/(?:dist|bundle)\/[\w./-]+\.[cm]?js)$/u.test(script);
+    return SCRIPT.test(scriptOf(argv)?.script ?? "");
   },
   named({ argv }, seats) {
     const asked = argvOption(argv, "--resume", "-r");

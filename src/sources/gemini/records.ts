@@ -3,6 +3,7 @@ import { type OpenFile, openRegular } from "../../files/open.ts";
 import { lineAt } from "../jsonl/line-windows.ts";
 import {
   type Fields,
+  field,
   fieldsOf,
   listField,
   objectField,
@@ -12,6 +13,7 @@ import {
 } from "../jsonl/record.ts";
 import { type GeminiFile, type GeminiMessage, messageOf, type Spot } from "./file.ts";
 import { MOST_OBJECT } from "./fold.ts";
+import { isBlank } from "./message.ts";
 
 /** Reads the records of one chat file, each line once. Close it: it holds the file open. */
 export class ChatRecords implements Disposable {
@@ -31,22 +33,31 @@ export class ChatRecords implements Disposable {
   }
 
   /**
-   * The message as it is now: its last record, with the numbers and calls of earlier ones where that lacks them
-   * (agents.md §5.2). null: the file was replaced meanwhile.
+   * The message as it is now: its last record, with the content, numbers and calls of earlier ones where that lacks
+   * them (agents.md §5.2). null: the file was replaced meanwhile.
    */
   message(id: string): { message: GeminiMessage; record: ParsedRecord } | null {
     const message = messageOf(this.#folded.state, id);
     if (message === null) return null;
-    const spots = [message.callsAt, message.tokensAt, message.at].filter((spot) => spot !== null);
+    const { at, contentAt, tokensAt, callsAt } = message;
+    const kept = { content: contentAt, tokens: tokensAt, toolCalls: callsAt };
+    const spots = [...Object.values(kept), at].filter((spot) => spot !== null);
+    spots.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
     const fields: Fields = {};
     const cuts = new Map<string, number>();
     for (const spot of spots) {
       const found = this.#at(spot, id);
       if (found === null) return null;
-      Object.assign(fields, found.fields);
-      for (const [kept, bytes] of found.cuts) cuts.set(kept, bytes);
+      for (const [name, value] of Object.entries(found.fields)) {
+        if (!isBlank(value) || !Object.hasOwn(fields, name)) fields[name] = value;
+      }
+      for (const [cut, bytes] of found.cuts) cuts.set(cut, bytes);
     }
-    return { message, record: { fields, cuts } };
+    for (const [name, spot] of Object.entries(kept)) {
+      if (spot !== null) fields[name] = field(this.#at(spot, id)?.fields ?? null, name);
+    }
+    const { type, model } = message;
+    return { message, record: { fields: { ...fields, type, ...(model === null ? {} : { model }) }, cuts } };
   }
 
   #at([offset, index]: Spot, id: string): ParsedRecord | null {

@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import type { Snapshot } from "../../session/snapshot.ts";
 import { cleanLine } from "../../session/untrusted.ts";
 import type { Live } from "../by-process/seats.ts";
@@ -30,7 +29,7 @@ export function geminiResume(
     command: snapshot.resume,
     notes,
     prepare: async () => {
-      const { directory, files } = await backUpChat(dirname(snapshot.path), snapshot.id, env, now());
+      const { directory, files } = await backUpChat(snapshot, env, now());
       return [`${files === 1 ? "the chat was" : `${files} chat files were`} backed up to ${cleanLine(directory)}`];
     },
   };

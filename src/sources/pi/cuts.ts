@@ -1,5 +1,5 @@
 import { callsOf, kindOf, type PiFile, ROW } from "./file.ts";
-import { openCalls } from "./tail.ts";
+import { isDead, openCalls } from "./tail.ts";
 import { activePath, parentOf, pathTo } from "./tree.ts";
 
 export type Cut =
@@ -38,10 +38,14 @@ function healthy(file: PiFile, path: number[]): Cut {
 /** Of every row: prompts on the way to it, and calls on that way without results. */
 interface Balance {
   prompts: number[];
-  open: number[];
+  open: (readonly string[])[];
+  /** How many of the file's calls and results are in it. */
+  calls: number;
+  results: number;
 }
 
 const known = new WeakMap<PiFile, Balance>();
+const NONE: readonly string[] = [];
 
 /** May a fork end just before this row? For pages, which ask for every row they show: counted once, then looked up. */
 export function isForkable(file: PiFile, row: number): boolean {
@@ -51,20 +55,31 @@ export function isForkable(file: PiFile, row: number): boolean {
   // A parent that was written behind its child is rare enough to be walked to.
   if (file.loose.length > 0) return cutBefore(file, row).ok;
   const { prompts, open } = balanceOf(file);
-  return (prompts[parent] ?? 0) > 0 && (open[parent] ?? 0) <= 0;
+  return (prompts[parent] ?? 0) > 0 && open[parent]?.length === 0;
 }
 
 function balanceOf(file: PiFile): Balance {
-  const balance = known.get(file) ?? { prompts: [], open: [] };
+  const balance = known.get(file) ?? { prompts: [], open: [], calls: 0, results: 0 };
   known.set(file, balance);
-  const { prompts, open } = balance;
-  for (let row = prompts.length; row < file.ids.length; row += 1) {
-    const kind = kindOf(file, row);
+  for (let row = balance.prompts.length; row < file.ids.length; row += 1) {
     const parent = file.parents[row] ?? -1;
-    const dead = (kind & (ROW.error | ROW.aborted)) !== 0;
-    const answers = (kind & ROW.result) !== 0 ? 1 : 0;
-    prompts.push((prompts[parent] ?? 0) + ((kind & ROW.user) !== 0 ? 1 : 0));
-    open.push((open[parent] ?? 0) + (dead ? 0 : callsOf(kind)) - answers);
+    const asks = (kindOf(file, row) & ROW.user) !== 0 ? 1 : 0;
+    balance.prompts.push((balance.prompts[parent] ?? 0) + asks);
+    balance.open.push(openAt(file, row, balance.open[parent] ?? NONE, balance));
   }
   return balance;
+}
+
+/** What is open behind a row, given what was before it; most rows change nothing. */
+function openAt(file: PiFile, row: number, before: readonly string[], balance: Balance): readonly string[] {
+  let open = before;
+  for (; file.results[balance.results]?.row === row; balance.results += 1) {
+    const answered = file.results[balance.results]?.id;
+    open = open.filter((id) => id !== answered);
+  }
+  for (; file.calls[balance.calls]?.row === row; balance.calls += 1) {
+    const id = file.calls[balance.calls]?.id ?? "";
+    if (!isDead(file, row)) open = [...open, id];
+  }
+  return open;
 }

@@ -24,8 +24,7 @@ export interface PiFacts {
   /** Does it lie below another session's folder, and whose? */
   child: boolean;
   starter: string | null;
-  /** Owner of an entry by its key, null when the session has no kin. */
-  owners: ReadonlyMap<string, string> | null;
+  ownerOf(entry: string): string | null;
   keyOf(id: string): SessionKey;
   prices: PriceBook | null;
 }
@@ -39,14 +38,16 @@ export function describe(facts: PiFacts): DescribedRequests {
   const requests = file.requests.map((request) => modelRequest(facts, request));
   const on = new Set(activePath(file));
   const prompts = file.prompts.filter((prompt) => on.has(prompt.row));
-  const firstPrompt = lineOrNull(file.prompts[0]?.text);
+  // A picture alone names nothing.
+  const firstText = file.prompts.find((prompt) => titleLine(prompt.text) !== "")?.text ?? "";
+  const firstPrompt = lineOrNull(firstText);
   const name = file.name === null ? "" : titleLine(file.name);
   const tail = tailOf(file);
   const updatedAt = file.updatedAt ?? header.startedAt ?? folded.mtimeMs;
   const key = sessionKey(SOURCE, root.index, header.id);
   const snapshot: Snapshot = {
     ...blankSnapshot({ key, source: SOURCE, id: header.id, root: root.path, path: folded.path }),
-    title: name || titleLine(file.prompts[0]?.text ?? "") || header.id,
+    title: name || titleLine(firstText) || header.id,
     name: name || null,
     agent: SOURCE,
     models: file.used.map((model) => cleanLine(model)),
@@ -84,15 +85,16 @@ export function describe(facts: PiFacts): DescribedRequests {
     parent: facts.child ? (starter ?? "") : null,
     open: tail.state === "open",
     store: null,
+    path: folded.path,
   };
   return { snapshot, tail, seat, archived: false, requests };
 }
 
-function modelRequest({ candidate, owners }: PiFacts, request: PiFile["requests"][number]): ModelRequest {
+function modelRequest({ candidate, ownerOf }: PiFacts, request: PiFile["requests"][number]): ModelRequest {
   const { header, folded } = candidate;
   const file = folded.state;
-  const key = entryKey(candidate, request.row);
-  const owner = owners?.get(key) ?? header.id;
+  const key = entryKey(file, request.row);
+  const owner = ownerOf(key) ?? header.id;
   const { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning, cost } = request;
   return {
     key: `pi:${owner}:${key}`,

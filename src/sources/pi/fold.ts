@@ -12,7 +12,7 @@ const MOST_STRING = 4096;
 /** One session file of pi (agents.md §3.2). */
 export const piFold: FileFold<PiFile> = {
   name: "pi",
-  version: 2,
+  version: 3,
   initial: newPiFile,
   *advance(state, bytes, from) {
     return yield* advancePi(state, bytes, from);

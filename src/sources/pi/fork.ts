@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type Folded, runSliced } from "../../files/fold.ts";
 import { type OpenFile, openRegular } from "../../files/open.ts";
 import { publishNew } from "../../files/publish.ts";
@@ -8,7 +8,7 @@ import { forkedFrom, forksByCopy } from "../agents/forks-by-copy.ts";
 import { newUuid7 } from "../agents/uuid7.ts";
 import type { Live } from "../by-process/seats.ts";
 import { lineAt } from "../jsonl/line-windows.ts";
-import { parseRecord } from "../jsonl/record.ts";
+import { objectField, parseRecord, textField } from "../jsonl/record.ts";
 import type { ForkAbility } from "../source.ts";
 import { type Cut, cutBefore } from "./cuts.ts";
 import { newPiFile, type PiFile } from "./file.ts";
@@ -19,6 +19,8 @@ import { activePath } from "./tree.ts";
 export interface ForkNeeds {
   session(key: SessionKey): { snapshot: Snapshot; candidate: Candidate; live: Live | null };
   fresh(candidate: Candidate): Promise<Folded<PiFile>>;
+  /** Where the copy goes: beside its original, of a sub-agent's session beside the one that began it all. */
+  directoryFor(candidate: Candidate): string;
   /** ms since 1970. */
   now(): number;
 }
@@ -40,9 +42,9 @@ export function piForks(needs: ForkNeeds): ForkAbility {
       const cut = cutOf(folded, before, live);
       return cut.ok ? { ok: true, copy: { snapshot, candidate, folded, cut } } : cut;
     },
-    says: ({ folded, cut }) => [
+    says: ({ candidate, folded, cut }) => [
       `copies ${cut.path.length} of ${folded.state.ids.length} entries of ${folded.path}`,
-      `to a new session in ${dirname(folded.path)}`,
+      `to a new session in ${needs.directoryFor(candidate)}`,
     ],
     titleOf: ({ snapshot }) => snapshot.title,
     isOver: ({ cut }) => cut.over,
@@ -50,7 +52,7 @@ export function piForks(needs: ForkNeeds): ForkAbility {
       const at = needs.now();
       const id = newUuid7(at);
       const time = new Date(at).toISOString();
-      const path = join(dirname(folded.path), `${time.replace(/[:.]/gu, "-")}_${id}.jsonl`);
+      const path = join(needs.directoryFor(candidate), `${time.replace(/[:.]/gu, "-")}_${id}.jsonl`);
       await writeCopy(folded, cut.path, path, { id, time });
       return {
         key: sessionKey("pi", candidate.root.index, id),
@@ -114,6 +116,9 @@ function entryLine(state: PiFile, file: OpenFile, to: number, row: number): Uint
   if (record === null) throw new Error(`the entry at byte ${line.offset} can no longer be read`);
   const { firstKeptEntryIndex: _index, ...fields } = record.fields;
   const kept = state.compactions.find((one) => one.row === row)?.kept ?? null;
+  // Version 3 has another word for it.
+  const message = objectField(fields, "message");
+  if (textField(message, "role") === "hookMessage") fields.message = { ...message, role: "custom" };
   const linked = { ...fields, id: state.ids[row], parentId: state.ids[state.parents[row] ?? -1] ?? null };
   return Buffer.from(`${JSON.stringify(kept === null ? linked : { ...linked, firstKeptEntryId: kept })}\n`);
 }

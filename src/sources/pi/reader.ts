@@ -19,7 +19,6 @@ import { branchesDocument, infoDocument } from "./documents.ts";
 import { piFold } from "./fold.ts";
 import { piForks } from "./fork.ts";
 import { isCandidate, locate, MOST_DEPTH } from "./locate.ts";
-import { type Member, ownersOf } from "./owners.ts";
 import { piProgram } from "./program.ts";
 import { piResume } from "./resume.ts";
 import { type Candidate, PiSessions } from "./sessions.ts";
@@ -34,7 +33,8 @@ export class PiReader implements SourceReader {
   readonly #sessions = new PiSessions();
   readonly #described: DescribedSessions<DescribedRequests>;
   readonly #files: SourceFiles;
-  readonly #families = new Map<string, string>();
+  /** What a description says of other sessions, by id. */
+  readonly #kin = new Map<string, string>();
   readonly #problems = new ToldProblems();
   #listing: Problem[] = [];
   #prices: PriceBook | null = null;
@@ -52,6 +52,7 @@ export class PiReader implements SourceReader {
     this.fork = piForks({
       session: (key) => this.#must(key),
       fresh: (candidate) => this.#files.fresh(piFold, candidate.folded.path),
+      directoryFor: (candidate) => this.#sessions.directoryFor(candidate),
       now: () => now(services.env),
     });
   }
@@ -158,15 +159,15 @@ export class PiReader implements SourceReader {
 
   #must(key: SessionKey): { candidate: Candidate; snapshot: Snapshot; live: Live | null } {
     const { snapshot, live } = this.#described.must(key);
-    const candidate = this.#sessions.candidates(snapshot.id)[0];
-    if (candidate === undefined) throw new Error(`there is no session ${key}`);
+    const candidate = this.#sessions.shown(snapshot.id);
+    if (candidate === null) throw new Error(`there is no session ${key}`);
     return { candidate, snapshot, live };
   }
 
   /** Brings one path up to date; returns the sessions it may change. */
-  async #read(path: string): Promise<string[]> {
+  async #read(path: string): Promise<Set<string>> {
     const root = this.#roots.find((one) => isCandidate(one.path, path));
-    if (root === undefined) return [];
+    if (root === undefined) return new Set();
     const folded = await this.#files.read(piFold, path);
     return folded === null ? this.#sessions.drop(path) : this.#sessions.take(root, folded);
   }
@@ -177,67 +178,53 @@ export class PiReader implements SourceReader {
     return { ...update, problems: this.#problems.news(problems), recheckAt: null };
   }
 
-  /** What changed, its copies and originals, and sessions below its folder. */
+  /** What changed, those of which other sessions say something else now, and what these may own. */
   #affected(dirty: ReadonlySet<string>): Set<string> {
     const affected = new Set(dirty);
-    if (dirty.size === 0) return affected;
-    const families = new Set<string>();
-    for (const id of dirty) {
-      const before = this.#families.get(id);
-      if (before !== undefined) families.add(before);
-      families.add(this.#sessions.familyOf(id));
+    if (!this.#sessions.wasRearranged()) return affected;
+    const moved = new Set<string>();
+    for (const id of new Set([...this.#kin.keys(), ...this.#sessions.ids()])) {
+      const kin = this.#kinOf(id);
+      if (this.#kin.get(id) === kin) continue;
+      moved.add(id);
+      if (kin === undefined) this.#kin.delete(id);
+      else this.#kin.set(id, kin);
     }
-    for (const id of this.#sessions.ids()) {
-      const candidate = this.#sessions.candidates(id)[0];
-      const family = this.#sessions.familyOf(id);
-      this.#families.set(id, family);
-      if (families.has(family)) affected.add(id);
-      else if (candidate !== undefined && this.#sessions.isChild(candidate)) {
-        const starter = this.#sessions.starterOf(candidate);
-        if (starter === null || dirty.has(starter)) affected.add(id);
-      }
+    for (const id of new Set([...moved, ...this.#kin.keys()])) {
+      if (!moved.has(id) && !this.#sessions.originsOf(id).some((origin) => moved.has(origin))) continue;
+      affected.add(id);
+      for (const sharer of this.#sessions.sharersOf(id)) affected.add(sharer);
     }
     return affected;
   }
 
-  #describe(id: string): DescribedRequests | null {
-    const candidate = this.#sessions.candidates(id)[0];
-    if (candidate === undefined) {
-      this.#families.delete(id);
-      return null;
-    }
+  /** undefined: it has to do with no other session. */
+  #kinOf(id: string): string | undefined {
+    const candidate = this.#sessions.shown(id);
+    if (candidate === null) return undefined;
     const origin = this.#sessions.originOf(candidate);
+    const starter = this.#sessions.isChild(candidate) ? this.#sessions.starterOf(candidate) : null;
+    if (origin === null && starter === null) return undefined;
+    const keys = [origin?.id ?? null, starter].map((other) => other && this.#keyOf(other, candidate));
+    return JSON.stringify([...keys, origin?.known]);
+  }
+
+  #keyOf(id: string, from: Candidate): SessionKey {
+    return sessionKey(NAME, this.#sessions.shown(id)?.root.index ?? from.root.index, id);
+  }
+
+  #describe(id: string): DescribedRequests | null {
+    const candidate = this.#sessions.shown(id);
+    if (candidate === null) return null;
     const child = this.#sessions.isChild(candidate);
     return describe({
       candidate,
-      origin,
+      origin: this.#sessions.originOf(candidate),
       child,
       starter: child ? this.#sessions.starterOf(candidate) : null,
-      owners: this.#owners(id),
-      keyOf: (other) =>
-        sessionKey(NAME, this.#sessions.candidates(other)[0]?.root.index ?? candidate.root.index, other),
+      ownerOf: (entry) => this.#sessions.ownerOf(entry),
+      keyOf: (other) => this.#keyOf(other, candidate),
       prices: this.#prices,
     });
-  }
-
-  #owners(id: string): ReadonlyMap<string, string> | null {
-    const family = this.#families.get(id);
-    const kin = [...this.#families].filter(([, name]) => name === family).map(([one]) => one);
-    if (kin.length < 2) return null;
-    const members = kin.flatMap((one): Member[] => {
-      const candidate = this.#sessions.candidates(one)[0];
-      return candidate === undefined ? [] : [{ candidate, depth: this.#depth(one) }];
-    });
-    return ownersOf(members);
-  }
-
-  #depth(id: string): number {
-    const seen = new Set<string>();
-    for (let at: string | null = id; at !== null && !seen.has(at); ) {
-      seen.add(at);
-      const candidate: Candidate | undefined = this.#sessions.candidates(at)[0];
-      at = candidate === undefined ? null : (this.#sessions.originOf(candidate)?.id ?? null);
-    }
-    return seen.size - 1;
   }
 }

@@ -33,16 +33,22 @@ function errorAt(file: PiFile, row: number): string | null {
   return file.errors.findLast((one) => one.row === row)?.text ?? null;
 }
 
-/** Calls of the branch without results. */
+/** Calls of the branch without results. An id may come again: a result answers the calls that stand before it. */
 export function openCalls(file: PiFile, path: readonly number[]): OpenCall[] {
-  const on = new Set(path);
-  const answered = new Set(file.results.filter((one) => on.has(one.row)).map((one) => one.id));
+  const places = new Map(path.map((row, at) => [row, at]));
+  const answered = new Map<string, number>();
+  for (const { row, id } of file.results) {
+    answered.set(id, Math.max(answered.get(id) ?? -1, places.get(row) ?? -1));
+  }
   return file.calls
-    .filter((call) => on.has(call.row) && !answered.has(call.id) && !isDead(file, call.row))
+    .filter((call) => {
+      const at = places.get(call.row);
+      return at !== undefined && at >= (answered.get(call.id) ?? -1) && !isDead(file, call.row);
+    })
     .map(({ id, name, summary, question }) => ({ id, name, summary, question }));
 }
 
 /** pi drops the calls of a reply that failed or was stopped: nothing waits for them. */
-function isDead(file: PiFile, row: number): boolean {
+export function isDead(file: PiFile, row: number): boolean {
   return (kindOf(file, row) & (ROW.error | ROW.aborted)) !== 0;
 }

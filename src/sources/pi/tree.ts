@@ -112,7 +112,8 @@ export function contextUsed(file: PiFile): { used: number; provider: number; mod
     const request = (kind & ROW.assistant) === 0 ? undefined : byRow.get(row);
     if (request === undefined) continue;
     const { input, cacheRead, cacheWrite, output, provider, model } = request;
-    return { used: input + cacheRead + cacheWrite + output, provider, model };
+    const used = input + cacheRead + cacheWrite + output;
+    if (used > 0) return { used, provider, model };
   }
   return null;
 }

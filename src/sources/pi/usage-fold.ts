@@ -4,7 +4,7 @@ import { nameAt, nameIndex } from "./names.ts";
 
 /**
  * The request behind an entry, where it recorded one: replies, tool results, compactions, branch summaries and `usage`
- * entries may (agents.md §3.3). `named` null: the model in force at that point asked. No tokens, no request.
+ * entries may (agents.md §3.3). `named` null: the model in force at that point asked. Neither tokens nor cost, no request.
  */
 export function takeUsage(
   state: PiFile,
@@ -32,7 +32,8 @@ export function takeUsage(
     reasoning: Math.min(output, countField(usage, "reasoning")),
     cost: numberField(objectField(usage, "cost"), "total"),
   };
-  if (request.input + request.output + request.cacheRead + request.cacheWrite === 0) return;
+  const tokens = request.input + request.output + request.cacheRead + request.cacheWrite;
+  if (tokens === 0 && (request.cost ?? 0) <= 0) return;
   if (name !== null && !state.used.includes(name)) state.used.push(name);
   state.requests.push(request);
 }

@@ -103,6 +103,38 @@ describe("a fork", () => {
     });
   });
 
+  const zeros = { input: 0, output: 0, cached: 0, thoughts: 0, tool: 0, total: 0 };
+  test.each<[string, Record<string, unknown>]>([
+    ["no numbers", { tokens: null }],
+    ["numbers that are all zero", { tokens: zeros }],
+    ["no calls", { toolCalls: [] }],
+    ["no model", { model: null }],
+    ["no content", { content: "" }],
+    ["neither of them, nor its type", { tokens: null, toolCalls: [], model: null, content: null, type: null }],
+  ])("of a chat whose last record of a reply has %s has what an earlier one had", async (_, more) => {
+    const { reader } = await read([meta(), ...first, { ...called, ...more }, { ...ask(2, ""), content: null }]);
+    const made = await reader.fork?.make(KEY, null);
+    const records = readFileSync(made?.path ?? "", "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(records.find((one) => one.id === uuid(3))).toEqual(called);
+    expect(records.find((one) => one.id === uuid(2))).toEqual(ask(2, "Brew"));
+  });
+
+  test.each<[string, string | null, Record<string, unknown>]>([
+    ["of all of it", null, { title: "Tea", name: "Tea" }],
+    ["of a part", uuid(8), { title: "Brew", name: null }],
+  ])("%s has its directories, and the summary where that tells of it", async (_, before, copy) => {
+    const directories = ["/home/dana/code/cup"];
+    const { reader } = await read([...chat, meta(ID, { directories }), { $set: { summary: "Tea" } }]);
+    const made = await reader.fork?.make(KEY, before);
+    const [head = ""] = readFileSync(made?.path ?? "", "utf8").split("\n");
+    expect(JSON.parse(head)).toMatchObject({ sessionId: made?.id, kind: "main", directories });
+    const { changed } = await reader.apply([made?.path ?? ""], evidence);
+    expect(changed.find((one) => one.key === made?.key)).toMatchObject(copy);
+  });
+
   test.each([
     ["before a reply", uuid(5), "without its answer"],
     ["before a result", uuid(4), "without its result"],
@@ -143,6 +175,22 @@ describe("a resume", () => {
     expect(readFileSync(join(place, ID, `${uuid(77)}.jsonl`), "utf8")).toBe(lines([meta(uuid(77))]));
     expect(treeHash(root)).toEqual(before);
     expect(await answered.prepare?.()).toEqual(said);
+  });
+
+  test("backs up what has the characters of its file's name, when it was given another id, and of that id", async () => {
+    const other = "22222222-aaaa-4bbb-8ccc-000000000002";
+    const { chats, reader, state, path } = await read([...chat, { $set: { sessionId: other } }]);
+    for (const parent of [ID, other, uuid(9)]) {
+      mkdirSync(join(chats, parent));
+      writeFileSync(join(chats, parent, `${uuid(77)}.jsonl`), lines([meta(uuid(77))]));
+    }
+    const answered = await reader.resume(`gemini:${other}`);
+    if (!answered.ok) throw new Error(answered.reason);
+    expect(answered.command.argv).toEqual(["gemini", "--resume", other]);
+    const place = join(state, "gemini-backups", other, "2026-11-20T12-00-00-000Z");
+    expect(await answered.prepare?.()).toEqual([`3 chat files were backed up to ${place}`]);
+    expect(readdirSync(place).sort()).toEqual([ID, other, basename(path)]);
+    expect(readFileSync(join(place, basename(path)), "utf8")).toBe(readFileSync(path, "utf8"));
   });
 
   test("is not launched when the chat is gone before it could be backed up", async () => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { bytesOf, runNow } from "../../../src/files/fold.ts";
@@ -37,6 +37,37 @@ describe("records", () => {
       tokens: { input: 62, cacheRead: 40, output: 15, reasoning: 5, total: 115 },
       calls: [{ id: "c1", status: "success" }],
     });
+  });
+
+  const rewritten = (more: Record<string, unknown>, n = 3) => ({ id: uuid(n), timestamp: time(n), ...more });
+  test.each<[string, unknown[], Record<string, unknown>, Record<string, unknown>]>([
+    ["a prompt without content", [rewritten({ type: "user", displayContent: "Brew" }, 2)], { text: "Brew" }, {}],
+    ["a prompt with empty content", [rewritten({ type: "user", content: [] }, 2)], { prompt: true }, {}],
+    ["a reply without content", [rewritten({ type: "gemini" })], {}, { tokens: { total: 115 } }],
+    [
+      "a reply without its type, as its calls are done",
+      [rewritten({ toolCalls: [ran("c1", "cancelled")] })],
+      {},
+      { type: "gemini", calls: [{ id: "c1", status: "cancelled" }] },
+    ],
+    [
+      "a reply with empty numbers and calls",
+      [
+        rewritten({ type: "gemini", toolCalls: [ran("c1")] }),
+        rewritten({ type: "gemini", tokens: null, toolCalls: [] }),
+      ],
+      {},
+      { tokens: { total: 115 }, calls: [{ id: "c1" }] },
+    ],
+  ])("%s takes nothing away", (_, records, asked, answered) => {
+    const state = fold([...said, ...records]);
+    expect(state.active).toEqual(["a".repeat(32), uuid(2), uuid(3)]);
+    expect(messageOf(state, uuid(2))).toMatchObject({ prompt: true, text: "Brew", ...asked });
+    expect(messageOf(state, uuid(3))).toMatchObject(answered);
+  });
+
+  test("a record with an id that is no message's is no message without a type", () => {
+    expect(fold([...said, rewritten({ content: "x" }, 9)]).seen).toHaveLength(3);
   });
 
   test("a checkpoint is the conversation from then on: repeated ids are one, numbers stay", () => {
@@ -119,6 +150,105 @@ describe("how a chat ends", () => {
   });
 });
 
+describe("a title", () => {
+  const picture = { ...ask(2, ""), content: [{ inlineData: { mimeType: "image/png", data: "AA==" } }] };
+  test.each<[string, unknown[], string]>([
+    ["is the first prompt that has text", [picture, answer(3, "Tea."), ask(4, "Is it?")], "Is it?"],
+    ["is one that was rewound when no other has text", [ask(4, "Is it?"), { $rewindTo: uuid(4) }, picture], "Is it?"],
+    ["is the id when no prompt has text", [picture, answer(3, "Tea.")], ID],
+  ])("%s", async (_, records, title) => {
+    const { root } = oneChat([meta(), ...records]);
+    const { seen } = await readSource(geminiSource, [root], evidence);
+    expect(seen.byId(ID)).toMatchObject({ title, extra: { titleFrom: title === ID ? "id" : "first prompt" } });
+  });
+});
+
+describe("messages that two chats share", () => {
+  const other = "22222222-aaaa-4bbb-8ccc-000000000002";
+  const third = "33333333-aaaa-4bbb-8ccc-000000000003";
+  const chatOf = (id: string, start: number, messages: readonly unknown[]): string => {
+    return lines([meta(id, { startTime: time(start) }), ...messages]);
+  };
+  /** A root with these chats, each in a log of its own. */
+  const chats = (all: Record<string, string>) => {
+    const made = oneChat([]);
+    rmSync(made.path);
+    const pathOf = (id: string) => join(made.chats, `session-2026-11-20T09-00-${id.slice(0, 8)}.jsonl`);
+    for (const [id, text] of Object.entries(all)) writeFileSync(pathOf(id), text);
+    return { root: made.root, pathOf };
+  };
+  const shared = [ask(2, "Brew"), answer(3, "Brewed.")];
+  const plain = (n: number, more = {}) => [
+    { ...ask(n, "Brew"), id: "1", ...more },
+    { ...answer(n + 1, "Brewed."), id: "2", ...more },
+  ];
+
+  test.each<[string, unknown[], unknown[], number]>([
+    ["are copies when their ids are UUIDs", shared, shared, 0],
+    ["are copies when their plain ids and times are the same", plain(2), plain(2), 0],
+    ["are no copies when their plain ids are the same by chance", plain(2), plain(12), 1],
+    ["are no copies when nothing but a plain id is known", plain(2, { timestamp: 0 }), plain(2, { timestamp: 0 }), 1],
+  ])("%s", async (_, first, second, own) => {
+    const { root } = chats({ [ID]: chatOf(ID, 0, first), [other]: chatOf(other, 60, second) });
+    const { seen } = await readSource(geminiSource, [root], evidence);
+    expect([seen.byId(ID).own?.requests, seen.byId(other).own?.requests]).toEqual([1, own]);
+    expect(seen.byId(other).parent?.key ?? null).toBe(own === 0 ? `gemini:${ID}` : null);
+  });
+
+  test("go to another owner when a chat turns out to have begun earlier", async () => {
+    const { root, pathOf } = chats({ [ID]: chatOf(ID, 60, shared), [other]: chatOf(other, 30, shared) });
+    const { reader, seen } = await readSource(geminiSource, [root], evidence);
+    const own = () => [ID, other].map((id) => [seen.byId(id).own?.requests, seen.byId(id).parent?.key ?? null]);
+    expect(own()).toEqual([
+      [0, `gemini:${other}`],
+      [1, null],
+    ]);
+    appendFileSync(pathOf(ID), lines([meta(ID, { startTime: time(0) })]));
+    seen.take(await reader.apply([pathOf(ID)], evidence));
+    expect(own()).toEqual([
+      [1, null],
+      [0, `gemini:${ID}`],
+    ]);
+  });
+
+  test("are owned by who has their numbers, whoever began first", async () => {
+    const { root, pathOf } = chats({ [ID]: chatOf(ID, 0, shared.map(bare)), [other]: chatOf(other, 60, shared) });
+    const { reader, seen } = await readSource(geminiSource, [root], evidence);
+    const own = () => [ID, other].map((id) => seen.byId(id).own?.requests);
+    expect(own()).toEqual([0, 1]);
+    expect(seen.byId(other).parent?.key).toBe(`gemini:${ID}`);
+    appendFileSync(pathOf(ID), lines(shared));
+    seen.take(await reader.apply([pathOf(ID)], evidence));
+    expect(own()).toEqual([1, 0]);
+  });
+
+  test("with plain ids follow the time that is written last", async () => {
+    const { root, pathOf } = chats({ [ID]: chatOf(ID, 0, plain(2)), [other]: chatOf(other, 60, plain(12)) });
+    const { reader, seen } = await readSource(geminiSource, [root], evidence);
+    expect(seen.byId(other).own?.requests).toBe(1);
+    appendFileSync(pathOf(ID), lines(plain(12)));
+    seen.take(await reader.apply([pathOf(ID)], evidence));
+    expect(seen.byId(other)).toMatchObject({ own: { requests: 0 }, parent: { key: `gemini:${ID}` } });
+    appendFileSync(pathOf(ID), lines(plain(14)));
+    seen.take(await reader.apply([pathOf(ID)], evidence));
+    expect(seen.byId(other)).toMatchObject({ own: { requests: 1 }, parent: null });
+  });
+
+  test("come from the same one of two that began together, whichever was read first", async () => {
+    const { root, pathOf } = chats(Object.fromEntries([ID, other].map((id) => [id, chatOf(id, 0, shared)])));
+    writeFileSync(pathOf(third), chatOf(third, 60, shared));
+    const { reader, seen } = await readSource(geminiSource, [root], evidence);
+    expect(seen.byId(third).parent?.key).toBe(`gemini:${ID}`);
+    const text = readFileSync(pathOf(ID));
+    rmSync(pathOf(ID));
+    seen.take(await reader.apply([pathOf(ID)], evidence));
+    expect(seen.byId(third).parent?.key).toBe(`gemini:${other}`);
+    writeFileSync(pathOf(ID), text);
+    seen.take(await reader.apply([pathOf(ID)], evidence));
+    expect(seen.byId(third).parent?.key).toBe(`gemini:${ID}`);
+  });
+});
+
 describe("while we watch", () => {
   test("an append changes its session, a deleted chat is gone, a twin that is left takes its place", async () => {
     const { root, chats, path } = oneChat(said);
@@ -138,6 +268,31 @@ describe("while we watch", () => {
     expect(seen.byId(ID)).toMatchObject({ title: "New", messages: 1 });
     rmSync(object);
     expect((await reader.apply([object], evidence)).removed).toEqual([`gemini:${ID}`]);
+  });
+
+  test.each([
+    ["written over", false],
+    ["put in the place of the whole one", true],
+  ])("a chat that is half written, %s, stays as it was until it is whole", async (_, anew) => {
+    const { root, chats, path } = oneChat([]);
+    rmSync(path);
+    const object = join(chats, `session-2026-11-20T09-00-${ID.slice(0, 8)}.json`);
+    const text = (...messages: unknown[]): string => JSON.stringify({ ...meta(), messages });
+    const put = (written: string): void => {
+      writeFileSync(anew ? `${object}.tmp` : object, written);
+      if (anew) renameSync(`${object}.tmp`, object);
+    };
+    put(text(ask(2, "Brew"), answer(3, "Brewed.")));
+    const { reader, seen } = await readSource(geminiSource, [root], evidence);
+    for (const half of ["", text(ask(2, "Brew")).slice(0, -9)]) {
+      put(half);
+      seen.take(await reader.apply([object], evidence));
+      expect(seen.byId(ID)).toMatchObject({ title: "Brew", messages: 2, own: { requests: 1 } });
+      expect(seen.problems).toEqual([]);
+    }
+    put(text(ask(2, "Brew"), answer(3, "Brewed."), ask(4, "More")));
+    seen.take(await reader.apply([object], evidence));
+    expect(seen.byId(ID)).toMatchObject({ messages: 3, damage: [] });
   });
 
   test("a checkpoint in one file takes the numbers it lost from its twin", async () => {

@@ -6,7 +6,7 @@ import { piSource } from "../../../src/sources/pi/source.ts";
 import { copyOfFixture } from "../../support/fixtures.ts";
 import { evidenceOf, readSource, Seen } from "../../support/read-source.ts";
 import { treeHash } from "../../support/tree-hash.ts";
-import { call, header, lines, oneSession, reply, user, write } from "./pi-file.ts";
+import { call, header, lines, oneSession, reply, result, type Short, user, write } from "./pi-file.ts";
 
 const NOW = "2026-11-20T12:00:00.000Z";
 const TREE = "01a1f866-0d00-79c9-81b7-503fa7606e80";
@@ -114,6 +114,56 @@ describe("a fork", () => {
     expect(entries.find((one) => one.type === "compaction")).toMatchObject({ firstKeptEntryId: entries[2].id });
     const { changed } = await reader.apply([made.path], evidenceOf(NOW));
     expect(changed.find((one) => one.key === made.key)?.own?.requests).toBe(0);
+  });
+
+  test("of a version 1 file has no word that version 3 lacks", async () => {
+    const hook = { role: "hookMessage", customType: "h", content: "note", display: true };
+    const bare = [user("", null, "Brew"), { type: "message", message: hook }, reply("", null)];
+    const old = bare.map(({ id: _id, parentId: _parent, ...rest }) => rest);
+    const { version: _version, ...head } = header("s1");
+    const { root } = oneSession([head, ...old]);
+    const { reader } = await readSource(piSource, [root], evidenceOf(NOW));
+    const made = await reader.fork?.make("pi:s1", null);
+    const [first, ...entries] = readFileSync(made?.path ?? "", "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(first.version).toBe(3);
+    expect(entries.map((one) => one.message.role)).toEqual(["user", "custom", "assistant"]);
+    expect(entries[1].message).toEqual({ ...hook, role: "custom" });
+  });
+
+  const aborted = (id: string, parentId: string, callId: string) => {
+    const content = [{ type: "toolCall", id: callId, name: "bash", arguments: {} }];
+    return reply(id, parentId, { content, stopReason: "aborted" });
+  };
+  const brew = user("u1", null, "Brew");
+  test.each<[string, Short[], string[]]>([
+    [
+      "a result answers a call of an aborted reply, and another call is open",
+      [brew, aborted("a1", "u1", "c0"), result("r1", "a1", "c0"), user("u2", "r1", "Go on"), call("a2", "u2", "c1")],
+      ["u2"],
+    ],
+    [
+      "two results answer the same call, and another call is open",
+      [brew, call("a1", "u1", "c0"), result("r1", "a1", "c0"), result("r2", "r1", "c0"), call("a2", "r2", "c1")],
+      [],
+    ],
+    [
+      "a call has the id of an earlier one that was answered",
+      [brew, call("a1", "u1", "c0"), result("r1", "a1", "c0"), user("u2", "r1", "Again"), call("a2", "u2", "c0")],
+      ["u2"],
+    ],
+  ])("is offered where it is not refused: %s", async (_, entries, forkable) => {
+    const last = String(entries.at(-1)?.id);
+    const { root } = oneSession([header("s1"), ...entries, user("u9", last, "Stop"), reply("a9", "u9")]);
+    const { reader } = await readSource(piSource, [root], evidenceOf(NOW));
+    const transcript = await reader.transcript("pi:s1");
+    const page = await transcript.page({ view: "timeline", at: { edge: "start" }, limit: 99 });
+    expect(page.entries.filter((one) => one.forkable).map((one) => one.ref)).toEqual(forkable);
+    for (const { ref, forkable: offered } of page.entries) {
+      expect((await reader.fork?.plan("pi:s1", ref))?.allowed).toBe(offered);
+    }
   });
 
   const waiting = [header("s1"), user("u1", null, "Brew"), call("a1", "u1", "c1")];

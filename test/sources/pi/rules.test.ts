@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { bytesOf, runNow } from "../../../src/files/fold.ts";
 import { type Process, processTable } from "../../../src/probe/processes.ts";
@@ -164,6 +164,14 @@ describe("which process runs which session", () => {
     ["its folder, started before it was written to", process(1, ["pi"], "2026-11-20T08:00:00.000Z"), "working"],
     ["its folder, started after it was last written to", process(1, ["pi"], "2026-11-20T10:00:00.000Z"), "interrupted"],
     [
+      "node with options and pi's script",
+      { ...process(1, ["/usr/bin/node", "--no-warnings", "/usr/bin/pi"], null), comm: "node" },
+      "working",
+    ],
+    ["an editor of a file named pi", { ...process(1, ["vim", "pi"], null), comm: "vim" }, "interrupted"],
+    ["a packer of it", { ...process(1, ["bunzip2", "/usr/bin/pi"], null), comm: "bunzip2" }, "interrupted"],
+    ["a pager of pi's script", { ...process(1, ["less", "/usr/bin/pi"], null), comm: "less" }, "interrupted"],
+    [
       "node with pi's script",
       { ...process(1, ["node", "/opt/pi-coding-agent/dist/cli.js"], null), comm: "node" },
       "working",
@@ -171,5 +179,72 @@ describe("which process runs which session", () => {
     ["another program", { ...process(1, ["vim"], null), comm: "vim" }, "interrupted"],
   ])("%s", async (_, one, status) => {
     expect(await statusOf(one)).toBe(status);
+  });
+
+  test.each([
+    [
+      "with a name of its own",
+      "work.jsonl",
+      (path: string) => process(1, ["pi", "--session", path], null, "/elsewhere"),
+    ],
+    [
+      "whose name has another id than its header",
+      "2026-11-20T09-00-00-000Z_other.jsonl",
+      (path: string) => process(1, ["pi", `--session=${path}`], null, "/elsewhere"),
+    ],
+    [
+      "of a sub-agent",
+      "2026-11-20T09-00-00-000Z_gone/r/run-0/session.jsonl",
+      (path: string) => process(1, ["pi", "--session", path], null, "/elsewhere"),
+    ],
+    [
+      "below its directory",
+      "work.jsonl",
+      (path: string) => process(1, ["pi", "--session", "./work.jsonl"], null, dirname(path)),
+    ],
+  ])("a path %s", async (_, name, runs) => {
+    const { root } = oneSession([header("s0"), ...stopped]);
+    const path = write(join(root, "--home-dana-code-pot--", name), [header("s1"), ...asked]);
+    const evidence = evidenceOf("2026-11-20T12:00:00.000Z", processTable([runs(path)]));
+    const { seen } = await readSource(piSource, [root], evidence);
+    expect(seen.byId("s1")).toMatchObject({
+      native: "working",
+      why: ["process 1 has it on its command line", expect.anything()],
+    });
+    expect(seen.byId("s0").native).toBe("idle");
+  });
+});
+
+describe("what a session is called and costs", () => {
+  const of = async (entries: Short[]) => {
+    const { root } = oneSession([header("s1"), ...entries]);
+    const { seen } = await readSource(piSource, [root], evidenceOf("2026-11-20T12:00:00.000Z"));
+    return seen.byId("s1");
+  };
+  const picture = { ...user("u1", null, ""), message: { role: "user", content: [{ type: "image", data: "AA==" }] } };
+
+  test("its title is the first prompt that has text", async () => {
+    const found = await of([picture, reply("a1", "u1"), user("u2", "a1", "Is it tea?"), reply("a2", "u2")]);
+    expect(found).toMatchObject({
+      title: "Is it tea?",
+      extra: { firstPrompt: "Is it tea?", titleFrom: "first prompt" },
+    });
+  });
+
+  test("what was paid for without tokens is paid for, and says nothing of the context", async () => {
+    const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const found = await of([
+      ...stopped,
+      { type: "usage", id: "w1", parentId: "a1", provider: "p", model: "m", usage: { ...none, cost: { total: 0.25 } } },
+      { type: "usage", id: "w2", parentId: "w1", provider: "p", model: "m", usage: { ...none, cost: { total: 0 } } },
+      reply("a2", "w2", { usage: { ...none, cost: { total: 0.5 } } }),
+    ]);
+    expect(found.usage).toMatchObject({
+      requests: 3,
+      input: 100,
+      cost: expect.closeTo(0.76, 9),
+      costBasis: "recorded",
+    });
+    expect(found.context?.used).toBe(110);
   });
 });

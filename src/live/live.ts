@@ -60,6 +60,8 @@ export class Live {
   readonly #options: LiveOptions;
   readonly #running: Running[];
   readonly #files: IndexedFoldedFiles;
+  /** Where sessions worked: one tool's names help to read another's. */
+  readonly #directories = new Set<string>();
   #watcher: Watcher | null = null;
   #probe: NodeJS.Timeout | null = null;
   #evidence: Evidence;
@@ -78,6 +80,7 @@ export class Live {
       env,
       seen: (key) => memory.get("seen", key),
       copiedFrom: (key) => memory.get("copied", key),
+      directories: () => this.#directories,
     };
     this.#evidence = noEvidence(now(env));
     this.#running = options.sources.flatMap((source) => {
@@ -129,6 +132,8 @@ export class Live {
       }),
     );
     await Promise.all(scans);
+    // What one source knows of directories may be news to another that was read before it.
+    await Promise.all(this.#running.filter(({ source }) => source.needsDirectories).map((one) => this.#tick(one)));
     sink.scanned();
   }
 
@@ -157,9 +162,11 @@ export class Live {
 
   /** Judges one source's sessions again, or all: after our own memory changed. */
   async recheck(): Promise<void> {
-    await Promise.all(
-      this.#running.map((one) => this.#inTurn(one, async () => this.#commit(one, one.reader.tick(this.#seenNow())))),
-    );
+    await Promise.all(this.#running.map((one) => this.#tick(one)));
+  }
+
+  #tick(one: Running): Promise<void> {
+    return this.#inTurn(one, async () => this.#commit(one, one.reader.tick(this.#seenNow())));
   }
 
   async close(): Promise<void> {
@@ -264,7 +271,10 @@ export class Live {
 
   #handOn(one: Running, delta: Delta): void {
     if (this.#closed) return;
-    for (const snapshot of delta.changed) one.shown.set(snapshot.key, snapshot.path);
+    for (const { key, path, cwd } of delta.changed) {
+      one.shown.set(key, path);
+      if (cwd !== null) this.#directories.add(cwd);
+    }
     for (const key of delta.removed) one.shown.delete(key);
     this.#sink?.commit(one.source.name, delta);
     if (one.recheck) clearTimeout(one.recheck);
@@ -272,7 +282,7 @@ export class Live {
     if (delta.recheckAt === null || this.#watcher === null) return;
     const wait = Math.min(Math.max(50, delta.recheckAt - now(this.#options.env) + 20), 2 ** 31 - 1);
     one.recheck = setTimeout(() => {
-      void this.#inTurn(one, async () => this.#commit(one, one.reader.tick(this.#seenNow())));
+      void this.#tick(one);
     }, wait);
     one.recheck.unref();
   }

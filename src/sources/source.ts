@@ -20,6 +20,8 @@ export interface Source {
   title: string;
   /** What its statuses need to see of the machine. */
   probes: readonly ProbeName[];
+  /** Does it learn from `Services.directories`? Then it is asked once more when all sources have been read. */
+  needsDirectories?: boolean;
   /** Where to look without flags, honouring the tool's own variables. Absolute paths; they may not exist. */
   defaultRoots(env: NodeJS.ProcessEnv): string[];
   /** A reader over all roots of this source at once, because copies and twins lie across roots. */
@@ -44,6 +46,8 @@ export interface Services {
   seen(key: SessionKey): string | null;
   /** The session we ourselves copied this one from, null when we did not make it. */
   copiedFrom(key: SessionKey): SessionKey | null;
+  /** The directories in which sessions of any source worked, as far as they have been read. */
+  directories(): Iterable<string>;
 }
 
 /** What changed. Snapshots are whole; an unchanged one is not repeated. */

@@ -24,7 +24,7 @@ export class Seen {
 }
 
 export function servicesFor(over: Partial<Services> = {}): Services {
-  return { files: new LocalFoldedFiles(), env: {}, seen: () => null, copiedFrom: () => null, ...over };
+  return { files: new LocalFoldedFiles(), env: {}, seen: () => null, copiedFrom: () => null, directories: () => [], ...over };
 }
 
 export function rootsOf(source: Source, paths: readonly string[]): Root[] {

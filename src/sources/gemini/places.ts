@@ -51,6 +51,8 @@ export class ProjectPaths {
   readonly #written = new Map<string, string | null>();
   /** Hash → path. */
   readonly #hashes = new Map<string, string>();
+  /** The paths that were hashed: most are told again and again. */
+  readonly #known = new Set<string>();
 
   constructor(root: string) {
     this.#root = root;
@@ -70,8 +72,9 @@ export class ProjectPaths {
 
   /** A directory that may be one of those that are only known by their hash. */
   add(path: string): boolean {
+    if (this.#known.has(path)) return false;
+    this.#known.add(path);
     const hash = createHash("sha256").update(path).digest("hex");
-    if (this.#hashes.has(hash)) return false;
     this.#hashes.set(hash, path);
     return true;
   }

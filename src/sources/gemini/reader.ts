@@ -193,7 +193,7 @@ export class GeminiReader implements SourceReader {
     return { ...update, problems: this.#problems.news(problems), recheckAt: null };
   }
 
-  /** What changed, its sub-agents, and chats whose folder a process shows to be a directory's hash. */
+  /** What changed, its sub-agents, and chats whose folder a process or another session shows to be a directory's hash. */
   #affected(dirty: ReadonlySet<string>, evidence: Evidence): Set<string> {
     const affected = new Set(dirty);
     for (const { id, place } of this.#sessions.all()) {
@@ -201,7 +201,8 @@ export class GeminiReader implements SourceReader {
     }
     const unknown = [...this.#described.all()].filter((one) => one.snapshot.cwd === null);
     if (unknown.length === 0 && dirty.size === 0) return affected;
-    for (const { cwd } of evidence.processes?.all ?? []) {
+    const running = evidence.processes?.all.map(({ cwd }) => cwd) ?? [];
+    for (const cwd of [...running, ...this.#services.directories()]) {
       if (cwd === null) continue;
       for (const projects of this.#projects.values()) {
         if (projects.add(cwd)) for (const one of unknown) affected.add(one.snapshot.id);

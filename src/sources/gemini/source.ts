@@ -7,6 +7,7 @@ export const geminiSource: Source = {
   name: "gemini",
   title: "Gemini CLI",
   probes: ["processes", "tmux"],
+  needsDirectories: true,
   defaultRoots: geminiRoots,
   open: (roots, services) => new GeminiReader(roots, services),
 };

@@ -5,7 +5,7 @@ import { fileWork } from "../../../src/files/open.ts";
 import { type Process, processTable } from "../../../src/probe/processes.ts";
 import { claudeRoots } from "../../../src/sources/claude/roots.ts";
 import { claudeSource } from "../../../src/sources/claude/source.ts";
-import { evidenceOf, readSource } from "../../support/read-source.ts";
+import { evidenceOf, readSource, servicesFor } from "../../support/read-source.ts";
 import { temporaryDirectory } from "../../support/temp.ts";
 import { treeHash } from "../../support/tree-hash.ts";
 import { append, Conversation, uuid } from "./rows.ts";
@@ -325,10 +325,8 @@ describe("the reader", () => {
     for (let i = 0; i < 70; i += 1) appendFileSync(path, filler);
     append(path, one.prompt("near the end").reply("last reply").rows.slice(2));
     const reader = claudeSource.open([{ source: "claude", index: 1, path: root, explicit: true }], {
+      ...servicesFor(),
       files: { advance: () => new Promise(() => undefined), forget: () => undefined },
-      env: {},
-      seen: () => null,
-      copiedFrom: () => null,
     });
     const before = fileWork.bytesRead;
     const scan = reader.scan(NOBODY)[Symbol.asyncIterator]();

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { openWorkplace, readEverything } from "../../../src/commands/context.ts";
 import { bytesOf, runNow } from "../../../src/files/fold.ts";
 import { processTable } from "../../../src/probe/processes.ts";
 import { type GeminiFile, isSession, messageOf, newGeminiFile } from "../../../src/sources/gemini/file.ts";
@@ -10,6 +11,8 @@ import { geminiRoots, placeOf } from "../../../src/sources/gemini/places.ts";
 import { geminiSource } from "../../../src/sources/gemini/source.ts";
 import { tailOf } from "../../../src/sources/gemini/tail.ts";
 import { evidenceOf, readSource } from "../../support/read-source.ts";
+import { temporaryDirectory } from "../../support/temp.ts";
+import { Conversation } from "../claude/rows.ts";
 import { answer, ask, bare, ID, lines, meta, oneChat, ran, time, uuid } from "./chat.ts";
 
 const NOW = "2026-11-20T12:00:00.000Z";
@@ -335,6 +338,19 @@ describe("while we watch", () => {
     const shell = { pid: 3, ppid: null, startTicks: "1", tty: null, comm: "zsh", argv: ["zsh"], locksHeld: [] };
     seen.take(reader.tick(evidenceOf(NOW, processTable([{ ...shell, cwd: "/home/dana/code/old" }]))));
     expect(seen.byId(ID).cwd).toBe("/home/dana/code/old");
+  });
+
+  test("a folder that is a hash is known once a session of another tool worked in its directory", async () => {
+    const { root } = oneChat(said);
+    const hashed = join(root, createHash("sha256").update("/work/pot").digest("hex"));
+    renameSync(join(root, "pot"), hashed);
+    rmSync(join(hashed, ".project_root"));
+    const claude = join(temporaryDirectory(), ".claude");
+    new Conversation("one").prompt("p").reply("a").write(claude);
+    const env = { HOME: "/nowhere", FORKTAIL_STATE_DIR: temporaryDirectory(), PATH: "" };
+    const place = await openWorkplace({ root: [`claude=${claude}`, `gemini=${root}`] }, { env, only: true });
+    const { sessions } = await readEverything(place);
+    expect(sessions.get(`gemini:${ID}`)?.cwd).toBe("/work/pot");
   });
 
   test("projects.json that comes later names the folders", async () => {

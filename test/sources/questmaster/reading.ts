@@ -46,6 +46,7 @@ export class Reading {
       env,
       seen: (key) => this.seen.get(key) ?? null,
       copiedFrom: () => null,
+      directories: () => [],
     });
   }
 

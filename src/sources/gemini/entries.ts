@@ -1,4 +1,5 @@
 import { blankEntry, type Entry, type EntryKind } from "../../session/entry.ts";
+import { shownArguments } from "../../session/json-text.ts";
 import { base64Bytes, clipText } from "../jsonl/clip.ts";
 import {
   type Fields,
@@ -127,7 +128,7 @@ function replyEntries(maker: Maker, fields: Fields, parts: readonly Fields[]): v
     if (call === null) continue;
     const entry = maker.add("call", "assistant", null);
     const id = textField(call, "id") ?? "";
-    entry.call = { id, name: textField(call, "name") ?? "?", args: field(call, "args") ?? null };
+    entry.call = { id, name: textField(call, "name") ?? "?", args: shownArguments(field(call, "args")) };
     const status = textField(call, "status");
     const results = listField(call, "result").map((one) => objectField(fieldsOf(one), "functionResponse"));
     const answers = results.filter((one) => one !== null);

@@ -1,4 +1,5 @@
 import { blankEntry, type Entry, type EntryKind, type EntryUsage } from "../../session/entry.ts";
+import { shownArguments } from "../../session/json-text.ts";
 import { base64Bytes, clipText } from "../jsonl/clip.ts";
 import {
   type Fields,
@@ -129,7 +130,7 @@ function replyEntries(maker: Maker, message: Fields | null): void {
     else if (type === "toolCall") {
       entry = maker.add("call", "assistant", null);
       const id = textField(block, "id") ?? "";
-      entry.call = { id, name: textField(block, "name") ?? "?", args: field(block, "arguments") ?? null };
+      entry.call = { id, name: textField(block, "name") ?? "?", args: shownArguments(field(block, "arguments")) };
     }
     if (entry !== null) entry.model = maker.facts.model;
   }

@@ -1,9 +1,12 @@
 import { stat } from "node:fs/promises";
 import type { Live } from "../live/live.ts";
-import type { Memory } from "../memory/memory.ts";
+import type { Fact, Memory } from "../memory/memory.ts";
 import { now } from "../probe/clock.ts";
 import type { SessionKey } from "../session/key.ts";
-import type { ForkAbility, Forked, ForkPlan } from "../sources/source.ts";
+import type { ForkAbility, Forked, ForkPlan, SourceReader } from "../sources/source.ts";
+
+/** How many entries at a transcript's end are looked at: what was added last is among them. */
+const LAST_ENTRIES = 20;
 
 /** What actions work with. They change files, our memory or tmux; the screen follows by the watcher. */
 export interface ActionContext {
@@ -52,11 +55,32 @@ export async function planUndo(context: ActionContext, key: SessionKey | null): 
     .sort(([, a], [, b]) => (a.at < b.at ? 1 : -1));
   const [original, fact] = reverts[0] ?? [];
   if (original === undefined || fact === undefined) return null;
-  const withdrawn = await stat(fact.path).then(
-    (stats) => stats.size === fact.bytes,
-    () => false,
-  );
+  const withdrawn = await isUntouched(context, fact).catch(() => false);
   return { original, copy: fact.by, withdrawn };
+}
+
+/** Has nothing been added to a copy since it was made? Throws when it is gone, or its source is not read here. */
+async function isUntouched(context: ActionContext, { by, at, path, bytes }: Fact<"superseded">): Promise<boolean> {
+  const reader = context.live.reader(by);
+  if (hasOwnFile(reader, by)) return (await stat(path)).size === bytes;
+  // Others write to the same file: only what was said tells.
+  const transcript = await reader.transcript(by);
+  try {
+    const { entries } = await transcript.page({ view: "timeline", at: { edge: "end" }, limit: LAST_ENTRIES });
+    return entries.every(({ time }) => time === null || Date.parse(time) <= Date.parse(at));
+  } finally {
+    transcript.close();
+  }
+}
+
+/** Its source says when no file holds this session's text alone. */
+function hasOwnFile(reader: SourceReader, key: SessionKey): boolean {
+  try {
+    return reader.files?.(key) !== null;
+  } catch {
+    // Not read yet: it was made a moment ago.
+    return true;
+  }
 }
 
 /** Takes a revert back, in our own memory. null: there is none. */

@@ -1,14 +1,38 @@
-import type { StoredTokens } from "./rows.ts";
+import type { Some, StoredTokens } from "./rows.ts";
 import { allRows, countOf, firstRow, type SqlRow, textOf } from "./sql.ts";
 import type { DatabaseSync } from "./sqlite.ts";
 
 /** Where a generation keeps its messages: a name of ours, never one from a file. */
 type MessageTable = "message" | "session_message";
 
-/** How many messages each session has. */
-export function messageCounts(database: DatabaseSync, table: MessageTable): Map<string, number> {
-  const rows = allRows(database, `select session_id, count(*) as n from ${table} group by session_id`);
-  return new Map(rows.map((row) => [textOf(row, "session_id") ?? "", countOf(row, "n")]));
+/** How many messages each session has; `where` is SQL of ours. */
+export function messageCounts(database: DatabaseSync, table: MessageTable, where = "true"): Map<string, number> {
+  const sql = `select session_id, count(*) as n from ${table} where ${where} group by session_id`;
+  return new Map(allRows(database, sql).map((row) => [textOf(row, "session_id") ?? "", countOf(row, "n")]));
+}
+
+/** What changes with the rows of a table, as SQL over the columns that it has. */
+export function rowsMark(columns: ReadonlySet<string>): string {
+  const time = columns.has("time_updated") ? "max(time_updated)" : "null";
+  return `count(*) as n, ${time} as t, sum(octet_length(data)) as b`;
+}
+
+/** The end of a query for a session's messages, in this order or, for the last ones, in the reverse. */
+export function ordered(columns: ReadonlySet<string>, by: readonly string[], some: Some | undefined): string {
+  const direction = some?.edge === "last" ? " desc" : "";
+  const names = by.filter((name) => columns.has(name)).map((name) => `${name}${direction}`);
+  return `order by ${names.join(", ")} limit ${some?.most ?? -1}`;
+}
+
+/** A generation's tables lack what nothing can be read without. */
+export class MissingColumns extends Error {
+  override name = "MissingColumns";
+}
+
+/** Throws MissingColumns. */
+export function mustHave(table: string, columns: ReadonlySet<string>, needed: readonly string[]): void {
+  const missing = needed.filter((name) => !columns.has(name));
+  if (missing.length > 0) throw new MissingColumns(`its table ${table} has no ${missing.join(", no ")}`);
 }
 
 /** Bytes of a session's messages. */

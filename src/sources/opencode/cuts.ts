@@ -1,3 +1,4 @@
+import type { MessageRow } from "./rows.ts";
 import type { SessionFacts } from "./session-facts.ts";
 
 export type Cut =
@@ -25,11 +26,20 @@ export function cutBefore(facts: SessionFacts, before: string | null): Cut {
   if (!kept.some((message) => message.role === "user")) {
     return { ok: false, reason: "nothing was said before it: start a new session instead" };
   }
-  const open = kept.some((one) => one.role === "assistant" && one.completedAt === null && one.error === null);
-  if (open || (before === null && facts.tail.state === "open" && facts.tail.calls.length > 0)) {
+  const last = kept.findLast((one) => one.role === "user" || one.role === "assistant");
+  if (before === null && facts.tail.state === "open" && facts.tail.calls.length > 0) {
     return { ok: false, reason: "a call would be left without its result" };
   }
-  return { ok: true, count: at, over: kept.at(-1)?.role !== "user" };
+  // What was cut off further back the session itself has gone on from.
+  if (isUnfinished(last)) {
+    const which = before === null ? "its last reply" : "the reply before it";
+    return { ok: false, reason: `${which} never finished: fork before an earlier prompt` };
+  }
+  return { ok: true, count: at, over: last?.role !== "user" && last?.finish !== "tool-calls" };
+}
+
+function isUnfinished(message: MessageRow | undefined): boolean {
+  return message?.role === "assistant" && message.completedAt === null && message.error === null;
 }
 
 /** May a fork end just before this message? For pages, which ask for every one they show. */

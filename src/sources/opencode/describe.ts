@@ -9,6 +9,7 @@ import type { Root } from "../source.ts";
 import type { Lineage } from "./forks.ts";
 import { requestsOf } from "./requests.ts";
 import { hasTokens, type SessionFacts } from "./session-facts.ts";
+import { givenTitle, isForkTitle } from "./titles.ts";
 import { taskCounts } from "./todos.ts";
 
 const SOURCE = "opencode";
@@ -21,8 +22,8 @@ export interface OpencodeParts {
   prices: PriceBook | null;
   /** The key of a session we know, null for others. */
   keyOf(id: string): SessionKey | null;
-  /** `opencode`, or `opencode2` where that is what reads its store. */
-  program: string;
+  /** The command that resumes it, null when there is none. */
+  resume: string[] | null;
 }
 
 /** One session of OpenCode as its store says (agents.md §4, design §4). */
@@ -30,7 +31,9 @@ export function describe(parts: OpencodeParts): DescribedRequests {
   const { root, facts, lineage, prices } = parts;
   const { session, counts } = facts;
   const requests = requestsOf(facts, lineage);
-  const { usage, own } = pricedUsage(requests, prices);
+  // Of a session that was not read, and whose row records no sums, nobody can say: shown as unknown, never as 0.
+  const unknown = facts.brief && requests.length === 0;
+  const { usage, own } = unknown ? { usage: null, own: null } : pricedUsage(requests, prices);
   const title = titleOf(facts);
   const forkKey = lineage.forkOf === null ? null : parts.keyOf(lineage.forkOf);
   const snapshot: Snapshot = {
@@ -49,21 +52,21 @@ export function describe(parts: OpencodeParts): DescribedRequests {
     project: session.cwd,
     createdAt: isoTime(session.createdAt),
     updatedAt: isoTime(session.updatedAt),
-    messages: counts.human + counts.assistant,
+    messages: facts.brief ? facts.stored : counts.human + counts.assistant,
     usage,
     // Of a fork's row nobody can say which part was copied: better nothing than counted twice.
     own: facts.brief && isFork(facts, lineage) ? null : own,
     context: contextOf(facts, prices),
     parent: parentOf(parts, forkKey),
     tasks: taskCounts(facts.todos),
-    resume: { argv: [parts.program, "-s", session.id], cwd: session.cwd },
+    resume: parts.resume === null ? null : { argv: parts.resume, cwd: session.cwd },
     damage: facts.bad > 0 ? [{ kind: `bad-rows: ${facts.bad}`, bytes: null, line: null }] : [],
     hidden: session.parentId !== null,
     extra: {
       titleFrom: title.from,
       firstPrompt: facts.firstPrompt,
       lastPrompt: facts.lastPrompt,
-      counts: { ...counts, toolCalls: facts.toolCalls },
+      counts: facts.brief ? null : { ...counts, toolCalls: facts.toolCalls },
       reverted: session.revert === null ? null : { fromMessage: session.revert.message, ...facts.reverted },
       compactions: facts.compactions,
       store: session.generation,
@@ -90,15 +93,12 @@ export function describe(parts: OpencodeParts): DescribedRequests {
 }
 
 function isFork({ session }: SessionFacts, lineage: Lineage): boolean {
-  return lineage.forkOf !== null || / \(fork(?: #\d+)?\)$/u.test(session.title ?? "");
+  return lineage.forkOf !== null || isForkTitle(session.title);
 }
 
-/** OpenCode names a new session by its time until a model has found a title (agents.md §4.4). */
-const DEFAULT_TITLE = /^(?:New|Child) session - \d{4}-\d{2}-\d{2}T[0-9:.]+Z$/u;
-
 function titleOf({ session, firstPrompt }: SessionFacts): { title: string; from: "title" | "first prompt" | "id" } {
-  const stored = session.title === null || DEFAULT_TITLE.test(session.title) ? "" : titleLine(session.title);
-  if (stored !== "") return { title: stored, from: "title" };
+  const given = givenTitle(session.title);
+  if (given !== null) return { title: given, from: "title" };
   const asked = titleLine(firstPrompt ?? "");
   return asked === "" ? { title: session.id, from: "id" } : { title: asked, from: "first prompt" };
 }

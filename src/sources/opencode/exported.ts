@@ -1,5 +1,6 @@
-import { type Fields, fieldsOf, listField, objectField, textField } from "../jsonl/record.ts";
+import { type Fields, fieldsOf, listField, numberField, objectField, textField } from "../jsonl/record.ts";
 import { FreshIds } from "./fresh-ids.ts";
+import { forkTitle } from "./titles.ts";
 
 /** What `opencode export` prints and `opencode import` takes. */
 export interface Exported {
@@ -47,16 +48,11 @@ export function cutExport(
     }
   }
   const { parentID: _parent, revert: _revert, share: _share, ...info } = from.info;
-  const time = { ...objectField(from.info, "time"), created: at, updated: at };
-  const title = forkTitle(textField(from.info, "title") ?? "");
+  const before = objectField(from.info, "time");
+  const time = { ...before, created: at, updated: at };
+  const title = forkTitle(textField(from.info, "title"), numberField(before, "created") ?? at);
   const exported = rename({ info: { ...info, title, time }, messages }, renamed);
   return { id, exported, parts };
-}
-
-/** "X" → "X (fork #1)" → "X (fork #2)", as OpenCode counts them. */
-function forkTitle(title: string): string {
-  const [, base, number] = /^(.*) \(fork #(\d{1,6})\)$/su.exec(title) ?? [];
-  return base === undefined ? `${title} (fork #1)` : `${base} (fork #${Number(number) + 1})`;
 }
 
 function rename(exported: Exported, names: ReadonlyMap<string, string>): Exported {

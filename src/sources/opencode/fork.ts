@@ -10,7 +10,7 @@ import type { Live } from "../by-process/seats.ts";
 import type { ForkAbility, Forked } from "../source.ts";
 import { type Cut, cutBefore } from "./cuts.ts";
 import { cutExport, readExported } from "./exported.ts";
-import { officialFork } from "./resume.ts";
+import { officialFork, resumeArgv } from "./resume.ts";
 import type { RootStore } from "./root-store.ts";
 import { runToFile } from "./run-to-file.ts";
 import type { SessionFacts } from "./session-facts.ts";
@@ -27,6 +27,8 @@ interface Asked {
   facts: SessionFacts;
   live: Live | null;
   store: RootStore;
+  /** `opencode`, or `opencode2` where that is what reads its store. */
+  program: string;
 }
 
 type Prepared =
@@ -51,7 +53,7 @@ export function opencodeForks(needs: ForkNeeds): ForkAbility {
       return [
         `runs ${name} export, keeps ${cut.count} of ${facts.messages.length} messages`,
         `under new ids, and gives them to ${name} import in ${cwd}`,
-        ...(whole ? [`\`${officialFork(name, snapshot.id)}\` does the same from inside`] : []),
+        ...(whole && snapshot.resume ? [`\`${officialFork(snapshot.resume.argv)}\` does the same from inside`] : []),
       ];
     },
     titleOf: ({ asked }) => asked.snapshot.title,
@@ -61,14 +63,14 @@ export function opencodeForks(needs: ForkNeeds): ForkAbility {
 }
 
 function prepareFork(asked: Asked, before: string | null, env: NodeJS.ProcessEnv): Prepared {
-  const { snapshot, facts, live } = asked;
-  const name = snapshot.resume?.argv[0] ?? "opencode";
+  const { snapshot, facts, live, program: name } = asked;
   const { generation, cwd } = facts.session;
   if (generation === "json") {
     return { ok: false, reason: "it lies in the files of an OpenCode before 1.2, which today's does not read" };
   }
   if (live !== null && !live.guess) {
-    const reason = `it is running (process ${live.process.pid}); \`${officialFork(name, snapshot.id)}\` is safe`;
+    const official = officialFork(snapshot.resume?.argv ?? [name, "-s", snapshot.id]);
+    const reason = `it is running (process ${live.process.pid}); \`${official}\` is safe`;
     return { ok: false, reason };
   }
   const cut = cutBefore(facts, before);
@@ -106,11 +108,12 @@ async function makeFork(asked: Asked, prepared: Extract<Prepared, { ok: true }>,
       await takeBack(program, id, join(directory, "delete.txt"), { env, cwd });
       throw error;
     }
+    const argv = resumeArgv(asked.program, { ...facts.session, id }, store.root.path, needs.env);
     return {
       key: sessionKey("opencode", store.root.index, id),
       id,
       path: facts.session.path,
-      resume: { argv: [snapshot.resume?.argv[0] ?? "opencode", "-s", id], cwd },
+      resume: argv === null ? null : { argv, cwd },
       notes: forkedFrom(snapshot.id),
     };
   } finally {
@@ -123,7 +126,8 @@ function environmentOf(env: NodeJS.ProcessEnv, facts: SessionFacts): NodeJS.Proc
   const { path } = facts.session;
   const data = dirname(path);
   const usual = basename(data) === "opencode" ? { XDG_DATA_HOME: dirname(data) } : {};
-  return { ...env, ...usual, ...(basename(path) === "opencode.db" ? {} : { OPENCODE_DB: path }) };
+  // Named always: the person's own variable may name another one.
+  return { ...env, ...usual, OPENCODE_DB: path };
 }
 
 /** Looks into the database: the new session is there with all its messages. */

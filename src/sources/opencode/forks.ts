@@ -1,27 +1,44 @@
 import type { MessageRow } from "./rows.ts";
 import type { SessionFacts } from "./session-facts.ts";
+import { originTitle } from "./titles.ts";
 
-/** Equal for the copies of a reply in other sessions: times and tokens are copied, ids are not (agents.md §4.3). */
-export function fingerprint(message: MessageRow): string | null {
+/**
+ * Equal for the copies of a reply in other sessions: times and tokens are copied, ids are not (agents.md §4.3). A reply
+ * that never finished is copied like any other.
+ */
+function fingerprint(message: MessageRow): string | null {
   const { createdAt, completedAt, provider, model, tokens } = message;
-  if (message.role === "user" || completedAt === null || tokens === null) return null;
+  if (message.role === "user" || tokens === null) return null;
   const numbers = [tokens.input, tokens.output, tokens.reasoning, tokens.cacheRead, tokens.cacheWrite];
-  return [createdAt, completedAt, provider, model, ...numbers].join("|");
+  return [createdAt, completedAt ?? "", provider, model, ...numbers].join("|");
+}
+
+/** What a reply is called wherever it was copied to, by the session that owns it. */
+export function nameOf(message: MessageRow): string {
+  return fingerprint(message) ?? message.id;
+}
+
+/** Whose a copied reply is, and what it is called there. */
+interface Owned {
+  owner: string;
+  name: string;
 }
 
 export interface Lineage {
   /** The session it was copied from, known or not. */
   forkOf: string | null;
-  /** Owner of each reply that another session owns, by message id. */
-  copied: ReadonlyMap<string, string>;
+  /** Of each reply that another session owns, by message id. */
+  copied: ReadonlyMap<string, Owned>;
 }
 
 interface Prints {
   ofMessage: Map<string, string>;
   message: Map<string, MessageRow>;
+  /** By their order, which copies keep (v2). */
+  bySeq: Map<number, MessageRow>;
 }
 
-const NO_PRINTS: Prints = { ofMessage: new Map(), message: new Map() };
+const NO_PRINTS: Prints = { ofMessage: new Map(), message: new Map(), bySeq: new Map() };
 
 /** Every session by the fingerprints of its replies, so that copies are found without comparing all with all. */
 export class ForkIndex {
@@ -29,6 +46,8 @@ export class ForkIndex {
   readonly #byPrint = new Map<string, Set<string>>();
   /** By session: what each message's fingerprint is, and which message has it. */
   readonly #prints = new Map<string, Prints>();
+  /** By session: those that point at it. */
+  readonly #copies = new Map<string, Set<string>>();
 
   /** Takes in a session as it is now, or drops it; returns the sessions whose lineage may change by it. */
   set(id: string, facts: SessionFacts | null): Set<string> {
@@ -40,11 +59,15 @@ export class ForkIndex {
       if (sharing?.size === 0) this.#byPrint.delete(print);
     }
     this.#prints.delete(id);
+    this.#copies.get(this.#sessions.get(id)?.session.forkId ?? "")?.delete(id);
     this.#sessions.delete(id);
     if (facts !== null) {
       this.#sessions.set(id, facts);
-      const prints: Prints = { ofMessage: new Map(), message: new Map() };
+      const { forkId } = facts.session;
+      if (forkId !== null) this.#copies.set(forkId, (this.#copies.get(forkId) ?? new Set()).add(id));
+      const prints: Prints = { ofMessage: new Map(), message: new Map(), bySeq: new Map() };
       for (const message of facts.messages) {
+        if (facts.session.generation === "v2") prints.bySeq.set(message.seq, message);
         const print = fingerprint(message);
         if (print === null) continue;
         prints.ofMessage.set(message.id, print);
@@ -55,38 +78,78 @@ export class ForkIndex {
       }
       this.#prints.set(id, prints);
     }
-    for (const [other, { session }] of this.#sessions) if (session.forkId === id) kin.add(other);
+    // Copies of copies point at a copy.
+    for (const one of kin) for (const copy of this.#copies.get(one) ?? []) kin.add(copy);
     return kin;
+  }
+
+  /** Sessions that others were copied from: by their ids, or by their titles where there is no pointer. */
+  origins(): { ids: Set<string>; titles: Set<string> } {
+    const ids = new Set<string>();
+    const titles = new Set<string>();
+    for (const { session, messages } of this.#sessions.values()) {
+      if (session.forkId !== null) ids.add(session.forkId);
+      const title = originTitle(session.title);
+      if (title !== null && messages.some((one) => one.createdAt < session.createdAt)) titles.add(title);
+    }
+    return { ids, titles };
   }
 
   lineage(id: string): Lineage {
     const facts = this.#sessions.get(id);
     if (facts === undefined) return { forkOf: null, copied: new Map() };
     const pointed = facts.session.forkId;
-    const copied = new Map<string, string>();
+    const copied = new Map<string, Owned>();
     const shared = new Map<string, number>();
     const prints = this.#prints.get(id) ?? NO_PRINTS;
     const boundaries = new Map<string, number | null>();
     for (const message of facts.messages) {
-      const print = prints.ofMessage.get(message.id);
-      if (print === undefined || !this.#isCopy(facts, message, boundaries)) continue;
-      const others = [...(this.#byPrint.get(print) ?? [])].filter((other) => other !== id);
-      for (const other of others) shared.set(other, (shared.get(other) ?? 0) + 1);
-      const owner = this.#owner(print, [id, ...others], boundaries);
-      if (owner !== id) copied.set(message.id, owner);
+      if (message.role === "user" || !this.#isCopy(facts, message, boundaries)) continue;
+      const first = this.#original(facts, message, boundaries);
+      const print = first === null ? prints.ofMessage.get(message.id) : fingerprint(first.message);
+      const others = print === undefined || print === null ? [] : [...(this.#byPrint.get(print) ?? [])];
+      for (const other of others) if (other !== id) shared.set(other, (shared.get(other) ?? 0) + 1);
+      const candidates = new Set([...others, first?.id ?? id]);
+      const owner = candidates.size === 1 ? (first?.id ?? id) : this.#owner(print ?? "", [...candidates], boundaries);
+      if (owner !== id) copied.set(message.id, { owner, name: nameOf(first?.message ?? message) });
     }
     return { forkOf: pointed ?? this.#origin(facts, shared), copied };
   }
 
-  /** A reply older than its session was copied into it; so was what lies before a recorded boundary. */
-  #isCopy({ session }: SessionFacts, message: MessageRow, boundaries: Map<string, number | null>): boolean {
-    let boundary = boundaries.get(session.id);
-    if (boundary === undefined) {
-      const original = session.forkId === null ? undefined : this.#sessions.get(session.forkId);
-      boundary = original?.messages.find((one) => one.id === session.forkBoundary)?.seq ?? null;
-      boundaries.set(session.id, boundary);
+  /** The message it was copied from, and from where, along pointers as far as they are known. */
+  #original(
+    facts: SessionFacts,
+    message: MessageRow,
+    boundaries: Map<string, number | null>,
+  ): { id: string; message: MessageRow } | null {
+    let found: { id: string; message: MessageRow } | null = null;
+    const seen = new Set<string>();
+    for (let at: SessionFacts | undefined = facts; at !== undefined && !seen.has(at.session.id); ) {
+      seen.add(at.session.id);
+      const from: string | null = at.session.forkId;
+      const one = from === null ? undefined : this.#prints.get(from)?.bySeq.get(message.seq);
+      if (from === null || one === undefined || one.role !== message.role) break;
+      if (this.#boundary(at, boundaries) === null || !this.#isCopy(at, message, boundaries)) break;
+      found = { id: from, message: one };
+      at = this.#sessions.get(from);
     }
-    return boundary === null ? message.createdAt < session.createdAt : message.seq <= boundary;
+    return found;
+  }
+
+  /** A reply older than its session was copied into it; so was what lies before a recorded boundary. */
+  #isCopy(facts: SessionFacts, message: MessageRow, boundaries: Map<string, number | null>): boolean {
+    const boundary = this.#boundary(facts, boundaries);
+    return boundary === null ? message.createdAt < facts.session.createdAt : message.seq <= boundary;
+  }
+
+  /** Order of the last message that was copied, null where none is recorded or it is not known. */
+  #boundary({ session }: SessionFacts, boundaries: Map<string, number | null>): number | null {
+    const known = boundaries.get(session.id);
+    if (known !== undefined) return known;
+    const original = session.forkId === null ? undefined : this.#sessions.get(session.forkId);
+    const boundary = original?.messages.find((one) => one.id === session.forkBoundary)?.seq ?? null;
+    boundaries.set(session.id, boundary);
+    return boundary;
   }
 
   /** The session in which the reply is no copy, else the one that began first. */
@@ -115,11 +178,4 @@ export class ForkIndex {
     );
     return ranked[0]?.id ?? null;
   }
-}
-
-/** "X (fork #1)" was made from "X", "X (fork #2)" from "X (fork #1)". */
-function originTitle(title: string | null): string | null {
-  const [, base, number] = /^(.*) \(fork #(\d{1,6})\)$/su.exec(title ?? "") ?? [];
-  if (base === undefined) return null;
-  return number === "1" ? base : `${base} (fork #${Number(number) - 1})`;
 }

@@ -1,13 +1,25 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CannotOpen, openRegular } from "../../files/open.ts";
+import type { Problem } from "../../session/problem.ts";
 import { countField, type Fields, field, fieldsOf, numberField, objectField, textField } from "../jsonl/record.ts";
 import { partOf } from "./part-fields.ts";
-import { ID, type MessageRow, type Part, type SessionRow, type SessionStore, type StoredTokens } from "./rows.ts";
+import {
+  ID,
+  type MessageRow,
+  type Part,
+  type SessionRow,
+  type SessionStore,
+  type Some,
+  type StoredTokens,
+} from "./rows.ts";
 import { type Todo, todosOf } from "./todos.ts";
 
 const MOST_FILE = 64 * 1024 * 1024;
 const MOST_ERROR = 500;
+const NO_ID = "its name cannot be an id of OpenCode's: left out; rename it if a session lies there";
+const NO_SESSION =
+  "it is half written or damaged: OpenCode writes it again when the session goes on, else move it away";
 
 /** The files below `storage/` that came before the database (agents.md §4.1). They are rewritten whole. */
 export class JsonStore implements SessionStore {
@@ -19,14 +31,38 @@ export class JsonStore implements SessionStore {
   }
 
   sessions(): SessionRow[] {
+    return this.look(new Map()).rows;
+  }
+
+  /** All sessions, and what could not be read; of a file that is half written the row it had `before`, by its path. */
+  look(before: ReadonlyMap<string, SessionRow>): { rows: SessionRow[]; problems: Problem[] } {
+    const rows: SessionRow[] = [];
+    const problems: Problem[] = [];
     const worktrees = new Map<string, string | null>();
-    return names(join(this.#storage, "session")).flatMap((project) =>
-      idsIn(join(this.#storage, "session", project)).flatMap((id) => {
-        const path = join(this.#storage, "session", project, `${id}.json`);
-        const fields = readObject(path);
-        return fields === null ? [] : this.#session(id, path, fields, project, worktrees);
-      }),
-    );
+    const folder = join(this.#storage, "session");
+    const problem = (path: string, kind: string, why: string): void => {
+      problems.push({ source: "opencode", path, kind, message: `${path}: ${why}` });
+    };
+    for (const project of namesIn(folder)) {
+      if (!ID.test(project)) {
+        if (namesIn(join(folder, project)).length > 0) problem(join(folder, project), "bad-name", NO_ID);
+        continue;
+      }
+      for (const name of namesIn(join(folder, project)).filter((one) => one.endsWith(".json"))) {
+        const path = join(folder, project, name);
+        const id = name.slice(0, -".json".length);
+        const found = ID.test(id) ? readSession(path) : { kind: "bad-name", why: NO_ID };
+        if (found === null) continue;
+        if ("fields" in found) {
+          rows.push(...this.#session(id, path, found.fields, project, worktrees));
+          continue;
+        }
+        const last = found.kind === "torn" ? before.get(path) : undefined;
+        if (last !== undefined) rows.push(last);
+        problem(path, found.kind, last === undefined ? found.why : `${found.why}; shown as it was before`);
+      }
+    }
+    return { rows, problems };
   }
 
   #session(
@@ -98,12 +134,18 @@ export class JsonStore implements SessionStore {
 
   weight(session: SessionRow): number {
     // A file's least cost on disk, whatever it holds.
-    return idsIn(join(this.#storage, "message", session.id)).length * 4096;
+    return this.count(session) * 4096;
   }
 
-  messages(session: SessionRow): { rows: MessageRow[]; bad: number } {
+  count(session: SessionRow): number {
+    return idsIn(join(this.#storage, "message", session.id)).length;
+  }
+
+  messages(session: SessionRow, some?: Some): { rows: MessageRow[]; bad: number } {
     const folder = join(this.#storage, "message", session.id);
-    const ids = idsIn(folder);
+    const all = idsIn(folder);
+    // Ids grow with time.
+    const ids = some === undefined ? all : some.edge === "first" ? all.slice(0, some.most) : all.slice(-some.most);
     const rows = ids.flatMap((id) => {
       const fields = readObject(join(folder, `${id}.json`));
       return fields === null ? [] : (messageOf(id, fields) ?? []);
@@ -146,6 +188,7 @@ function messageOf(id: string, fields: Fields): MessageRow | null {
     model: textField(fields, "modelID") ?? textField(model, "modelID"),
     tokens: tokensOf(objectField(fields, "tokens")),
     cost: numberField(fields, "cost"),
+    finish: textField(fields, "finish"),
     error:
       name === null
         ? null
@@ -164,6 +207,21 @@ function tokensOf(fields: Fields | null): StoredTokens | null {
     cacheRead: countField(cache, "read"),
     cacheWrite: countField(cache, "write"),
   };
+}
+
+/** A session's own file, or why it cannot be read; null when it is gone meanwhile. */
+function readSession(path: string): { fields: Fields } | { kind: string; why: string } | null {
+  try {
+    using file = openRegular(path);
+    if (file.size > MOST_FILE)
+      return { kind: "too-big", why: `${file.size} bytes are too many for a session: left out` };
+    const fields = fieldsOf(JSON.parse(file.read(0, file.size).toString("utf8")));
+    return fields === null ? { kind: "torn", why: NO_SESSION } : { fields };
+  } catch (error) {
+    if (error instanceof SyntaxError) return { kind: "torn", why: NO_SESSION };
+    if (!(error instanceof CannotOpen)) throw error;
+    return error.kind === "gone" ? null : { kind: error.kind, why: error.message };
+  }
 }
 
 function readObject(path: string): Fields | null {
@@ -190,24 +248,17 @@ function stamp(path: string): string {
   }
 }
 
-/** Names that may be ids, in order; none where there is no such folder. */
-function names(folder: string): string[] {
+/** In order; none where there is no such folder. */
+function namesIn(folder: string): string[] {
   try {
-    return readdirSync(folder)
-      .filter((name) => ID.test(name))
-      .sort();
+    return readdirSync(folder).sort();
   } catch {
     return [];
   }
 }
 
 function idsIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith(".json") && ID.test(name.slice(0, -5)))
-      .map((name) => name.slice(0, -5))
-      .sort();
-  } catch {
-    return [];
-  }
+  return namesIn(folder)
+    .filter((name) => name.endsWith(".json") && ID.test(name.slice(0, -5)))
+    .map((name) => name.slice(0, -5));
 }

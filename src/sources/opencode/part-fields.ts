@@ -75,11 +75,21 @@ export function isTyped(part: Part): boolean {
   return ["text", "file", "agent", "subtask"].includes(part.type);
 }
 
-/** What a typed part says in a list. */
-export function typedText(part: Part): string {
+function typedText(part: Part): string {
   if (part.type === "text") return textField(part.fields, "text") ?? "";
   if (part.type === "subtask") return textField(part.fields, "prompt") ?? "";
   return "";
+}
+
+/** What a prompt says in a list: its text, else what it consists of. */
+export function promptText(typed: readonly Part[]): { text: string; said: boolean } {
+  const texts = typed.map(typedText).filter((text) => text.trim() !== "");
+  if (texts.length > 0) return { text: texts.join("\n"), said: true };
+  const files = typed.filter((part) => part.type === "file");
+  if (files.length === 0) return { text: "", said: false };
+  const pictures = files.every((part) => textField(part.fields, "mime")?.startsWith("image/"));
+  const what = pictures ? "image" : "file";
+  return { text: files.length === 1 ? `[${what}]` : `[${files.length} ${what}s]`, said: false };
 }
 
 /** Does the reply hold any text or call? */

@@ -1,18 +1,27 @@
 import { homedir } from "node:os";
-import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, normalize, resolve, sep } from "node:path";
 
 /** `opencode.db`, and other channels' `opencode-<channel>.db` (agents.md §4.1). */
 const DATABASE = /^opencode(?:-[A-Za-z0-9._-]{1,64})?\.db$/u;
 
 /** Where OpenCode keeps its data, on every system; and where `OPENCODE_DB` names a database elsewhere. */
 export function opencodeRoots(env: NodeJS.ProcessEnv): string[] {
-  const home = env.HOME ?? homedir();
+  const usual = dataDirectory(env, env.HOME ?? homedir());
+  const roots = env.OPENCODE_DB ? [usual, dirname(resolve(usual, env.OPENCODE_DB))] : [usual];
+  return [...new Set(roots)];
+}
+
+/** The directory and the database an OpenCode started here would open; null: without a home that is not known. */
+export function placesInUse(env: NodeJS.ProcessEnv): { data: string; database: string } | null {
+  if (!env.HOME && !env.XDG_DATA_HOME) return null;
+  const data = dataDirectory(env, env.HOME ?? homedir());
+  return { data, database: resolve(data, env.OPENCODE_DB || "opencode.db") };
+}
+
+function dataDirectory(env: NodeJS.ProcessEnv, home: string): string {
   const given = env.XDG_DATA_HOME;
   const data = given !== undefined && isAbsolute(given) ? given : join(home, ".local", "share");
-  const usual = join(data, "opencode");
-  const named = env.OPENCODE_DB;
-  const roots = named !== undefined && isAbsolute(named) ? [usual, dirname(named)] : [usual];
-  return [...new Set(roots.map((root) => resolve(root)))];
+  return resolve(data, "opencode");
 }
 
 /** Is this name one of a root's databases? */
@@ -20,7 +29,7 @@ export function isDatabaseName(name: string, root: string, env: NodeJS.ProcessEn
   if (DATABASE.test(name)) return true;
   const named = env.OPENCODE_DB;
   if (!named || named === ":memory:") return false;
-  return isAbsolute(named) ? named === join(root, name) : named === name;
+  return isAbsolute(named) ? resolve(named) === join(root, name) : normalize(named) === name;
 }
 
 /** What a path below a root belongs to: a database by its path, or the files from before databases. */

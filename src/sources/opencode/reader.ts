@@ -5,7 +5,7 @@ import { findProgram } from "../../probe/program.ts";
 import type { Document } from "../../session/document.ts";
 import { type SessionKey, sessionKey } from "../../session/key.ts";
 import type { Problem } from "../../session/problem.ts";
-import type { Snapshot } from "../../session/snapshot.ts";
+import type { ActionName, Snapshot } from "../../session/snapshot.ts";
 import { loadPrices, type PriceBook } from "../../usage/prices.ts";
 import type { ModelRequest } from "../../usage/request.ts";
 import { usageDocument } from "../../usage/usage-document.ts";
@@ -21,13 +21,14 @@ import { ForkIndex } from "./forks.ts";
 import { placeOf, storageOf } from "./places.ts";
 import { opencodeProgram } from "./program.ts";
 import { requestsOf } from "./requests.ts";
-import { opencodeResume } from "./resume.ts";
+import { opencodeResume, resumeArgv } from "./resume.ts";
 import { LIST_BUDGET, RootStore, STORAGE } from "./root-store.ts";
 import type { SessionFacts } from "./session-facts.ts";
 import { todosDocument } from "./todos.ts";
 import { OpencodeTranscript } from "./transcript.ts";
 
 const NAME = "opencode";
+const NO_ORIGINS = { ids: new Set<string>(), titles: new Set<string>() };
 
 /** Reads OpenCode's stores (agents.md §4) and keeps snapshots of its sessions up to date. Never writes to them. */
 export class OpencodeReader implements SourceReader {
@@ -38,6 +39,8 @@ export class OpencodeReader implements SourceReader {
   readonly #program2: boolean;
   readonly #problems = new ToldProblems();
   #prices: PriceBook | null = null;
+  /** Are all replies in the index of forks, as far as they can be read? */
+  #indexed = false;
   readonly fork: ForkAbility;
 
   constructor(roots: readonly Root[], services: Services, budget = LIST_BUDGET) {
@@ -47,12 +50,13 @@ export class OpencodeReader implements SourceReader {
     this.#described = new DescribedSessions({
       program: opencodeProgram,
       services,
-      can: (_, live) => (live !== null && !live.guess ? [] : ["fork", "revert", "resume"]),
+      can: ({ snapshot }, live) => (live !== null && !live.guess ? [] : this.#can(snapshot)),
     });
     this.fork = opencodeForks({
       session: async (key) => {
         const { snapshot, live, store } = this.#must(key);
-        return { snapshot, live, store, facts: await store.whole(snapshot.id) };
+        const facts = await store.whole(snapshot.id);
+        return { snapshot, live, store, facts, program: this.#programOf(facts) };
       },
       env: services.env,
       now: () => now(services.env),
@@ -77,7 +81,7 @@ export class OpencodeReader implements SourceReader {
         yield this.#delta(ids, evidence);
       }
     }
-    yield { ...this.#delta(new Set(), evidence), problems: this.#problems.all };
+    yield { ...this.#delta(await this.#deepen(), evidence), problems: this.#problems.all };
   }
 
   async apply(paths: readonly string[], evidence: Evidence): Promise<Delta> {
@@ -92,7 +96,17 @@ export class OpencodeReader implements SourceReader {
       if (places.size === 0) continue;
       for await (const ids of store.refresh(places)) for (const id of ids) changed.add(id);
     }
-    return this.#delta(changed, evidence);
+    const delta = this.#delta(changed, evidence);
+    const deepened = await this.#deepen();
+    if (deepened.size === 0) return delta;
+    const more = this.#delta(deepened, evidence);
+    const again = new Set(more.changed.map((one) => one.key));
+    return {
+      ...more,
+      changed: [...delta.changed.filter((one) => !again.has(one.key)), ...more.changed],
+      removed: [...delta.removed, ...more.removed],
+      problems: more.problems ?? delta.problems,
+    };
   }
 
   tick(evidence: Evidence): Delta {
@@ -114,6 +128,11 @@ export class OpencodeReader implements SourceReader {
       use: (facts, work) => this.#storeOf(facts.session.id).use(facts.session, work),
       isChild: (id) => this.#childrenOf(snapshot.id).includes(id),
     });
+  }
+
+  /** A database holds them all, and a session of files has one for each part. */
+  files(): null {
+    return null;
   }
 
   async document(key: SessionKey, view: ViewName): Promise<Document> {
@@ -152,7 +171,9 @@ export class OpencodeReader implements SourceReader {
     const { snapshot, live, store } = this.#must(key);
     const facts = store.facts(snapshot.id);
     if (facts === null) throw new Error(`there is no session ${key}`);
-    return opencodeResume(snapshot, facts, live, store.hasDatabase());
+    const { env } = this.#services;
+    const hasDatabase = store.hasDatabase();
+    return opencodeResume({ snapshot, facts, live, hasDatabase, program: this.#programOf(facts), env });
   }
 
   actions(): [] {
@@ -181,17 +202,66 @@ export class OpencodeReader implements SourceReader {
     return found.store;
   }
 
+  #isLive(id: string): boolean {
+    const known = this.#described.get(id);
+    return known !== null && this.#described.must(known.snapshot.key).live !== null;
+  }
+
   #childrenOf(id: string): string[] {
     const children = [...this.#described.all()].filter((one) => one.seat.parent === id);
     children.sort((a, b) => ((a.snapshot.createdAt ?? "") < (b.snapshot.createdAt ?? "") ? -1 : 1));
     return children.map((one) => one.snapshot.id);
   }
 
+  /** Whose a reply is depends on all the others: sessions that a list did without are read for it, once. */
   async #ownRequests(id: string): Promise<ModelRequest[]> {
-    const facts = await this.#storeOf(id).whole(id);
-    const known = this.#described.get(id);
-    if (known !== null && known.snapshot.extra.brief !== true) return known.requests;
-    return requestsOf(facts, this.#forks.lineage(id));
+    if (!this.#indexed) for (const [one, store] of this.#briefs()) await this.#readWhole(one, store);
+    this.#indexed = true;
+    return requestsOf(await this.#storeOf(id).whole(id), this.#forks.lineage(id));
+  }
+
+  /** Sessions of which only a part was read, each where it is shown from. */
+  #briefs(): [string, RootStore][] {
+    return this.#stores.flatMap((store) =>
+      [...store.ids()].flatMap((id): [string, RootStore][] =>
+        store.facts(id)?.brief === true && this.#storeOf(id) === store ? [[id, store]] : [],
+      ),
+    );
+  }
+
+  /** false: it is gone meanwhile, or cannot be read, which the next look says. */
+  async #readWhole(id: string, store: RootStore): Promise<boolean> {
+    try {
+      this.#forks.set(id, await store.whole(id));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Reads the sessions whose own row is not enough: those that run, and those that others were copied from. */
+  async #deepen(): Promise<Set<string>> {
+    const read = new Set<string>();
+    const tried = new Set<string>();
+    for (let before = -1; before < tried.size; ) {
+      before = tried.size;
+      const briefs = this.#briefs();
+      const { ids, titles } = briefs.length === 0 ? NO_ORIGINS : this.#forks.origins();
+      for (const [id, store] of briefs) {
+        const title = store.facts(id)?.session.title ?? null;
+        const wanted = this.#isLive(id) || ids.has(id) || (title !== null && titles.has(title));
+        if (!wanted || tried.has(id)) continue;
+        tried.add(id);
+        if (await this.#readWhole(id, store)) read.add(id);
+      }
+    }
+    return read;
+  }
+
+  /** What is not refused whatever the session is like. */
+  #can({ id, extra, resume }: Snapshot): ActionName[] {
+    if (extra.store !== "json") return ["fork", "revert", "resume"];
+    return resume === null || this.#storeOf(id).hasDatabase() ? [] : ["resume"];
   }
 
   async #counted(store: RootStore, facts: SessionFacts): Promise<SessionFacts> {
@@ -203,6 +273,7 @@ export class OpencodeReader implements SourceReader {
 
   #delta(dirty: ReadonlySet<string>, evidence: Evidence): Delta {
     const affected = new Set<string>();
+    if (dirty.size > 0) this.#indexed = false;
     for (const id of dirty) {
       const parent = this.#described.get(id)?.seat.parent ?? null;
       const facts = this.#factsOf(id);
@@ -242,17 +313,21 @@ export class OpencodeReader implements SourceReader {
   }
 
   #describe(id: string, facts: SessionFacts, children: readonly string[]): DescribedRequests {
-    const program = facts.session.generation === "v2" && this.#program2 ? "opencode2" : "opencode";
+    const { root } = this.#storeOf(id);
     return describe({
-      root: this.#storeOf(id).root,
+      root,
       facts,
       lineage: this.#forks.lineage(id),
       children,
       prices: this.#prices,
       keyOf: (other) =>
         this.#factsOf(other) === null ? null : sessionKey(NAME, this.#storeOf(other).root.index, other),
-      program,
+      resume: resumeArgv(this.#programOf(facts), facts.session, root.path, this.#services.env),
     });
+  }
+
+  #programOf({ session }: SessionFacts): string {
+    return session.generation === "v2" && this.#program2 ? "opencode2" : "opencode";
   }
 
   #duplicates(): Problem[] {

@@ -1,6 +1,6 @@
 import type { ModelRequest } from "../../usage/request.ts";
 import { isoTime } from "../jsonl/record.ts";
-import { fingerprint, type Lineage } from "./forks.ts";
+import { type Lineage, nameOf } from "./forks.ts";
 import type { MessageRow, SessionRow, StoredTokens } from "./rows.ts";
 import { hasTokens, type SessionFacts } from "./session-facts.ts";
 
@@ -15,9 +15,9 @@ export function requestsOf(facts: SessionFacts, lineage: Lineage): ModelRequest[
 function replyRequest(session: SessionRow, message: MessageRow, lineage: Lineage): ModelRequest | null {
   // A compaction of version 2 is a row of its own kind, and was billed too.
   if (message.role === "user" || !hasTokens(message.tokens)) return null;
-  const owner = lineage.copied.get(message.id) ?? session.id;
+  const { owner, name } = lineage.copied.get(message.id) ?? { owner: session.id, name: nameOf(message) };
   return {
-    key: `opencode:${owner}:${fingerprint(message) ?? message.id}`,
+    key: `opencode:${owner}:${name}`,
     time: isoTime(message.createdAt),
     provider: message.provider,
     model: message.model,
@@ -35,13 +35,13 @@ function converted(tokens: StoredTokens): Omit<ModelRequest, "key" | "time" | "p
 }
 
 /**
- * Rows that were migrated carry no tokens: the session's totals less what the others carry (agents.md §4.1). Of a fork
- * that holds nothing but copies of such rows they are the original's.
+ * Rows that were migrated carry no tokens, or zeros: the session's totals less what the others carry (agents.md §4.1).
+ * Of a fork that holds nothing but copies of such rows they are the original's.
  */
 function restOf(facts: SessionFacts, lineage: Lineage): ModelRequest | null {
   const { session, messages } = facts;
   if (!hasTokens(session.tokens)) return null;
-  const bare = messages.filter((one) => one.role === "assistant" && one.tokens === null && one.completedAt !== null);
+  const bare = messages.filter((one) => one.role === "assistant" && !hasTokens(one.tokens));
   if (!facts.brief && bare.length === 0) return null;
   const rest = { ...session.tokens };
   let cost = session.cost;
@@ -56,8 +56,8 @@ function restOf(facts: SessionFacts, lineage: Lineage): ModelRequest | null {
   }
   if (!hasTokens(rest)) return null;
   const named = bare.at(-1) ?? null;
-  const inherited =
-    lineage.forkOf !== null && bare.length > 0 && bare.every((one) => one.createdAt < session.createdAt);
+  const isOld = (one: MessageRow): boolean => one.createdAt < session.createdAt || lineage.copied.has(one.id);
+  const inherited = lineage.forkOf !== null && bare.length > 0 && bare.every(isOld);
   return {
     key: `opencode:${inherited ? lineage.forkOf : session.id}:row`,
     time: isoTime(named?.createdAt ?? session.updatedAt),

@@ -1,30 +1,67 @@
+import { basename, dirname } from "node:path";
+import { findProgram } from "../../probe/program.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import type { Live } from "../by-process/seats.ts";
 import type { ResumeAnswer } from "../source.ts";
+import { placesInUse } from "./places.ts";
+import type { SessionRow } from "./rows.ts";
 import type { SessionFacts } from "./session-facts.ts";
 
-/** OpenCode's own fork of the whole session, safe at any time (agents.md §8). */
-export function officialFork(program: string, id: string): string {
-  return `${program} -s ${id} --fork`;
+/**
+ * `opencode -s <id>` (agents.md §8), told where the session lies when an OpenCode started here would look elsewhere.
+ * null: files from before databases, in a directory of a name that none can be told.
+ */
+export function resumeArgv(
+  program: string,
+  session: SessionRow,
+  root: string,
+  env: NodeJS.ProcessEnv,
+): string[] | null {
+  const command = [program, "-s", session.id];
+  const inUse = placesInUse(env);
+  if (inUse === null) return command;
+  if (session.generation !== "json") {
+    return session.path === inUse.database ? command : ["env", `OPENCODE_DB=${session.path}`, ...command];
+  }
+  if (root === inUse.data) return command;
+  return basename(root) === "opencode" ? ["env", `XDG_DATA_HOME=${dirname(root)}`, ...command] : null;
 }
 
-/** `opencode -s <id>` in the session's directory (agents.md §8). */
-export function opencodeResume(
-  snapshot: Snapshot,
-  facts: SessionFacts,
-  live: Live | null,
-  hasDatabase: boolean,
-): ResumeAnswer {
+/** OpenCode's own fork of the whole session, safe at any time (agents.md §8). */
+export function officialFork(argv: readonly string[]): string {
+  return [...argv, "--fork"].join(" ");
+}
+
+export interface ResumeNeeds {
+  snapshot: Snapshot;
+  facts: SessionFacts;
+  live: Live | null;
+  /** Is there a database beside it? */
+  hasDatabase: boolean;
+  /** `opencode`, or `opencode2` where that is what reads its store. */
+  program: string;
+  env: NodeJS.ProcessEnv;
+}
+
+/** Whether it can be resumed, and with which command, in the session's directory. */
+export function opencodeResume({ snapshot, facts, live, hasDatabase, program, env }: ResumeNeeds): ResumeAnswer {
   const { resume } = snapshot;
-  if (resume === null) return { ok: false, reason: "it has no id OpenCode would know" };
-  if (live !== null && !live.guess) {
-    const where = snapshot.livePane === null ? "in another terminal" : `in pane ${snapshot.livePane}`;
-    const fork = officialFork(resume.argv[0] ?? "opencode", snapshot.id);
-    return { ok: false, reason: `it is open already ${where} (process ${live.process.pid}): go there, or \`${fork}\`` };
-  }
   if (facts.session.generation === "json" && hasDatabase) {
     const reason = "it lies only in the files of an OpenCode before 1.2, where the one in use no longer looks";
     return { ok: false, reason };
+  }
+  if (resume === null) {
+    const reason = `OpenCode finds these files only in a directory named opencode: copy ${snapshot.root} to one`;
+    return { ok: false, reason: `${reason}, and name that with --root` };
+  }
+  if (live !== null && !live.guess) {
+    const where = snapshot.livePane === null ? "in another terminal" : `in pane ${snapshot.livePane}`;
+    const fork = officialFork(resume.argv);
+    return { ok: false, reason: `it is open already ${where} (process ${live.process.pid}): go there, or \`${fork}\`` };
+  }
+  // Whoever runs the command would look for `env` alone.
+  if (resume.argv[0] !== program && findProgram(program, env) === null) {
+    return { ok: false, reason: `${program} is not on PATH: install it` };
   }
   const notes: string[] = [];
   if (live !== null) notes.push(`${live.evidence}: it may be open already`);

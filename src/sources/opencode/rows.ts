@@ -54,6 +54,8 @@ export interface MessageRow {
   model: string | null;
   tokens: StoredTokens | null;
   cost: number | null;
+  /** Why the model ended the reply, in its own word. */
+  finish: string | null;
   error: { name: string; message: string | null } | null;
   /** The reply is the summary of a compaction. */
   summary: boolean;
@@ -70,6 +72,12 @@ export interface Part {
   clipped: number;
 }
 
+/** Some of a session's messages: the first or the last of them. */
+export interface Some {
+  edge: "first" | "last";
+  most: number;
+}
+
 /** One generation of one place: sessions, and what hangs on them. Every call reads only what it returns. */
 export interface SessionStore {
   generation: Generation;
@@ -80,7 +88,10 @@ export interface SessionStore {
   sharpMark(session: SessionRow): string;
   /** Bytes that `messages` would read, about. */
   weight(session: SessionRow): number;
-  messages(session: SessionRow): { rows: MessageRow[]; bad: number };
+  /** In order; without `some` all of them. */
+  messages(session: SessionRow, some?: Some): { rows: MessageRow[]; bad: number };
+  /** How many prompts and replies there are. Reads none of them. */
+  count(session: SessionRow): number;
   /** Parts of a message; strings above `most` bytes are cut. */
   parts(session: SessionRow, message: string, most?: number): Part[];
   /** Calls in these messages. */

@@ -3,8 +3,9 @@ import { type Edit, filesEditedBy, lastEdited, noteEdits } from "../../session/e
 import { cleanLine, cutCodePoints, lineOrNull } from "../../session/untrusted.ts";
 import { NEW_TAIL, type OpenCall, type Tail } from "../by-process/tail.ts";
 import { field, fieldsOf, listField, objectField, textField } from "../jsonl/record.ts";
-import { isTyped, says, typedText } from "./part-fields.ts";
+import { isTyped, promptText, says } from "./part-fields.ts";
 import type { MessageRow, Part, SessionRow, SessionStore, StoredTokens } from "./rows.ts";
+import { givenTitle } from "./titles.ts";
 import type { Todo } from "./todos.ts";
 
 interface Counts {
@@ -15,8 +16,10 @@ interface Counts {
 /** What a list needs of one session, read once and kept until the session changes. */
 export interface SessionFacts {
   session: SessionRow;
-  /** Only the session's own row was read: it is old, and its numbers are the row's. */
+  /** Only the session's own row and both ends were read: its numbers are the row's. */
   brief: boolean;
+  /** Prompts and replies as the store counts them, where not every one was read. */
+  stored: number;
   messages: MessageRow[];
   /** Place of the first reverted message; the number of messages when nothing was reverted. */
   visible: number;
@@ -36,9 +39,13 @@ export interface SessionFacts {
 
 const MOST_PROMPT = 2000;
 const MOST_INPUT = 4000;
+/** How many messages at each end of a session tell its title and how it ends. */
+const MOST_ENDS = 8;
 /** How many of the last replies are searched for edits. */
 const MOST_SEARCHED = 40;
 const HOUR = 3_600_000;
+/** OpenCode's words for a call that the person turned down, which ends the turn. */
+const REFUSED = /\b(?:rejected|dismissed)\b/iu;
 
 /** Reads a session's messages, and the few parts that decide what they are; calls and edits are in all the others. */
 export function readFacts(
@@ -50,20 +57,14 @@ export function readFacts(
   const visible = visibleOf(session, messages);
   const counts: Counts = { human: 0, assistant: 0 };
   const reverted: Counts = { human: 0, assistant: 0 };
-  let first: string | null = null;
-  let last: string | null = null;
+  const prompts = new Prompts();
   let compactions = 0;
   for (const [at, message] of messages.entries()) {
     const into = at < visible ? counts : reverted;
     if (message.role === "compaction" || (message.role === "assistant" && message.summary)) {
       if (at < visible) compactions += 1;
     } else if (message.role === "user") {
-      const typed = store.parts(session, message.id, MOST_PROMPT).filter(isTyped);
-      if (typed.length === 0) continue;
-      into.human += 1;
-      const text = typed.map(typedText).filter(Boolean).join("\n");
-      first ??= text;
-      if (at < visible) last = text;
+      if (prompts.add(store.parts(session, message.id, MOST_PROMPT), at < visible)) into.human += 1;
     } else if (message.role === "assistant" && replies(store, session, message)) into.assistant += 1;
   }
   const shown = messages.slice(0, visible);
@@ -71,14 +72,15 @@ export function readFacts(
   return {
     session,
     brief: false,
+    stored: messages.length,
     messages,
     visible,
     counts,
     reverted,
     toolCalls: wanted.calls ? store.countCalls(session, replying) : null,
     compactions,
-    firstPrompt: lineOrNull(first),
-    lastPrompt: lineOrNull(last),
+    firstPrompt: prompts.first,
+    lastPrompt: prompts.last,
     tail: tailOf(store, session, shown),
     todos: store.todos(session),
     edits: wanted.edits ? editsOf(store, session, messages) : [],
@@ -86,24 +88,61 @@ export function readFacts(
   };
 }
 
-/** Of a session too old to be worth its messages: what its own row says. */
-export function briefFacts(session: SessionRow): SessionFacts {
+/** Of a session too old or too big for a list: what its own row says, and how it begins and ends. */
+export function readBrief(store: SessionStore, session: SessionRow): SessionFacts {
+  const last = store.messages(session, { edge: "last", most: MOST_ENDS }).rows;
+  const { revert } = session;
+  // What was reverted reaches further back than this looks.
+  if (revert !== null && !last.slice(1).some((message) => message.id === revert.message)) {
+    return readFacts(store, session, { calls: false, edits: false });
+  }
+  const shown = last.slice(0, visibleOf(session, last));
+  const prompts = new Prompts();
+  const first =
+    givenTitle(session.title) === null ? store.messages(session, { edge: "first", most: MOST_ENDS }).rows : [];
+  for (const { role, id } of first) if (role === "user") prompts.add(store.parts(session, id, MOST_PROMPT), true);
   return {
     session,
     brief: true,
+    stored: store.count(session),
     messages: [],
     visible: 0,
     counts: { human: 0, assistant: 0 },
     reverted: { human: 0, assistant: 0 },
     toolCalls: null,
     compactions: 0,
-    firstPrompt: null,
+    firstPrompt: prompts.first,
     lastPrompt: null,
-    tail: { ...NEW_TAIL, evidence: "only its own row was read", time: session.updatedAt },
-    todos: [],
+    tail: tailOf(store, session, shown),
+    todos: store.todos(session),
     edits: [],
     bad: 0,
   };
+}
+
+/** The first and the last thing the person wrote; a picture alone only where there is no text. */
+class Prompts {
+  #first: string | null = null;
+  #firstSaid = false;
+  #last: string | null = null;
+
+  /** Takes in a prompt's parts; false when nothing of them was typed. */
+  add(parts: readonly Part[], visible: boolean): boolean {
+    const typed = parts.filter(isTyped);
+    if (typed.length === 0) return false;
+    const { text, said } = promptText(typed);
+    if (this.#first === null || (said && !this.#firstSaid)) [this.#first, this.#firstSaid] = [text, said];
+    if (visible) this.#last = text;
+    return true;
+  }
+
+  get first(): string | null {
+    return lineOrNull(this.#first);
+  }
+
+  get last(): string | null {
+    return lineOrNull(this.#last);
+  }
 }
 
 /** Rows from the reverted message on stay until the next prompt: they are hidden (agents.md §4.3). */
@@ -142,11 +181,24 @@ function tailOf(store: SessionStore, session: SessionRow, messages: readonly Mes
     if (isAbort(name)) return end("interrupted", "the last reply was aborted");
     return end("error", `the last reply ended with ${cleanLine(name).slice(0, 80)}`, message ?? name);
   }
-  const calls = openCalls(store.parts(session, last.id, 4000));
+  const parts = store.parts(session, last.id, 4000);
+  const calls = openCalls(parts);
   if (calls.length > 0)
     return { ...end("open", "calls have no results (a question for permission looks the same)"), calls };
   if (last.completedAt === null) return end("open", "the last reply is not finished");
+  if (awaitsMore(last, parts)) return end("open", "the last reply ended in calls, and none came after it");
   return end("over", "the last reply is finished");
+}
+
+/** A reply that ended to make calls is followed by another (agents.md §0), unless the person refused one of them. */
+function awaitsMore({ finish }: MessageRow, parts: readonly Part[]): boolean {
+  if (finish !== "tool-calls") return false;
+  return !parts.some((part) => {
+    const state = objectField(part.fields, "state");
+    return (
+      part.type === "tool" && textField(state, "status") === "error" && REFUSED.test(textField(state, "error") ?? "")
+    );
+  });
 }
 
 /** Calls of the last replies, reverted ones too: a revert may leave files as they are. */
@@ -177,7 +229,8 @@ export function isAbort(name: string): boolean {
 /** Version 2 writes how a session came to rest; a newer prompt makes that history. */
 function idleTail(session: SessionRow, messages: readonly MessageRow[]): Tail | null {
   const { idleAt, outcome, suspendedAt } = session;
-  const asked = messages.findLast((message) => message.role === "user")?.createdAt ?? 0;
+  // Of a long turn the prompt may lie before what was read.
+  const asked = (messages.findLast((message) => message.role === "user") ?? messages[0])?.createdAt ?? 0;
   const end = (state: Tail["state"], evidence: string, time: number, text: string | null = null): Tail => {
     return { state, evidence, text, time, calls: [], recorded: true };
   };

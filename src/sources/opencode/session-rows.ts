@@ -1,4 +1,5 @@
 import { fieldsOf, textField } from "../jsonl/record.ts";
+import { mustHave } from "./both-stores.ts";
 import { type Generation, ID, type SessionRow, type StoredTokens } from "./rows.ts";
 import { allRows, columnsOf, countOf, numberOf, type SqlRow, textOf } from "./sql.ts";
 import type { DatabaseSync } from "./sqlite.ts";
@@ -9,10 +10,11 @@ const NUMBERS = ["cost", "time_created", "time_updated", "time_archived", "time_
 const TOKENS = ["tokens_input", "tokens_output", "tokens_reasoning", "tokens_cache_read", "tokens_cache_write"];
 const MOST_TEXT = 4000;
 
-/** All sessions of a table, newest first. Only columns that the table has; texts cut, for a diff may hang on `revert`. */
+/** All sessions of a table, newest first, none where there is no such table. Only columns that the table has; texts cut, for a diff may hang on `revert`. */
 export function sessionRows(database: DatabaseSync, table: "session" | "session_v2", path: string): SessionRow[] {
   const columns = columnsOf(database, table);
-  if (!columns.has("id")) return [];
+  if (columns.size === 0) return [];
+  mustHave(table, columns, ["id"]);
   const selected = [
     ...[...TEXTS, ...MORE_TEXTS].map((name) => {
       if (!columns.has(name)) return `null as ${name}`;
@@ -24,7 +26,8 @@ export function sessionRows(database: DatabaseSync, table: "session" | "session_
     }),
     ...[...NUMBERS, ...TOKENS].map((name) => (columns.has(name) ? `s.${name} as ${name}` : `null as ${name}`)),
   ];
-  const projects = columnsOf(database, "project").has("worktree") && columns.has("project_id");
+  const project = columnsOf(database, "project");
+  const projects = project.has("id") && project.has("worktree") && columns.has("project_id");
   const worktree = projects ? "(select p.worktree from project p where p.id = s.project_id)" : "null";
   const order = columns.has("time_updated") ? "order by s.time_updated desc" : "";
   const rows = allRows(database, `select ${selected.join(", ")}, ${worktree} as worktree from ${table} s ${order}`);

@@ -44,3 +44,8 @@ export function columnsOf(database: DatabaseSync, table: string): Set<string> {
   const names = allRows(database, "select name from pragma_table_info(?)", table).map((row) => textOf(row, "name"));
   return new Set(names.filter((name) => name !== null));
 }
+
+/** A column by name, or `null` under that name where the table lacks it. Names are ours, never from a file. */
+export function columnOr(columns: ReadonlySet<string>, ...names: string[]): string {
+  return names.map((name) => (columns.has(name) ? name : `null as ${name}`)).join(", ");
+}

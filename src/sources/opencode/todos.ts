@@ -2,7 +2,7 @@ import type { Document } from "../../session/document.ts";
 import type { TaskCounts } from "../../session/snapshot.ts";
 import { cleanLine } from "../../session/untrusted.ts";
 import { fieldsOf, textField } from "../jsonl/record.ts";
-import { allRows, columnsOf, firstRow, textOf } from "./sql.ts";
+import { allRows, columnOr, columnsOf, firstRow, textOf } from "./sql.ts";
 import type { DatabaseSync } from "./sqlite.ts";
 
 /** An entry of the agent's own list of things to do (agents.md §4.1). */
@@ -16,19 +16,23 @@ const MOST_TODOS = 500;
 /** Characters of one that are kept. */
 const MOST_TEXT = 500;
 
-/** The `todo` table, which both generations of the database have. */
+/** The `todo` table, which both generations of the database have. Reads only columns that it has. */
 export class TodoTable {
   readonly #database: DatabaseSync;
+  readonly #columns: Set<string>;
   readonly #there: boolean;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    this.#there = columnsOf(database, "todo").has("content");
+    this.#columns = columnsOf(database, "todo");
+    this.#there = this.#columns.has("content") && this.#columns.has("session_id");
   }
 
   todos(session: string): Todo[] {
     if (!this.#there) return [];
-    const sql = `select substr(content, 1, ${MOST_TEXT}) as content, status, priority from todo where session_id = ? order by position limit ${MOST_TODOS}`;
+    const more = columnOr(this.#columns, "status", "priority");
+    const order = this.#columns.has("position") ? "order by position" : "";
+    const sql = `select substr(content, 1, ${MOST_TEXT}) as content, ${more} from todo where session_id = ? ${order} limit ${MOST_TODOS}`;
     return allRows(this.#database, sql, session).map((row) => ({
       text: textOf(row, "content") ?? "",
       status: textOf(row, "status") ?? "pending",
@@ -38,6 +42,8 @@ export class TodoTable {
 
   mark(session: string): string {
     if (!this.#there) return "";
+    // Without a time of writing the list itself tells.
+    if (!this.#columns.has("time_updated")) return JSON.stringify(this.todos(session));
     const sql = "select count(*) as n, max(time_updated) as t from todo where session_id = ?";
     return JSON.stringify(firstRow(this.#database, sql, session));
   }

@@ -1,21 +1,25 @@
-import { messageBytes, messageCounts, rowTokens } from "./both-stores.ts";
+import { messageBytes, messageCounts, mustHave, ordered, rowsMark, rowTokens } from "./both-stores.ts";
 import { parsed, partOf } from "./part-fields.ts";
-import type { MessageRow, Part, SessionRow, SessionStore } from "./rows.ts";
+import type { MessageRow, Part, SessionRow, SessionStore, Some } from "./rows.ts";
 import { sessionRows } from "./session-rows.ts";
-import { allRows, columnsOf, countOf, firstRow, numberOf, type SqlRow, textOf } from "./sql.ts";
+import { allRows, columnOr, columnsOf, countOf, firstRow, numberOf, type SqlRow, textOf } from "./sql.ts";
 import type { DatabaseSync } from "./sqlite.ts";
 import { type Todo, TodoTable } from "./todos.ts";
 
 /** Above this a part is taken apart by SQLite, and only what is shown comes here. */
 const BIG_PART = 256 * 1024;
 const MOST_ERROR = 500;
+const ORDER = ["time_created", "id"];
 
-/** The tables `session`, `message` and `part` (agents.md §4.2). */
+/** The tables `session`, `message` and `part` (agents.md §4.2). Reads only columns that they have. */
 export class V1Store implements SessionStore {
   readonly generation = "v1";
   readonly #database: DatabaseSync;
   readonly #path: string;
-  readonly #there: boolean;
+  readonly #message: Set<string>;
+  readonly #part: Set<string>;
+  /** Can what was said be read? Without it sessions are only counted. */
+  readonly hasParts: boolean;
   readonly #todos: TodoTable;
   #counts: Map<string, number> | null = null;
 
@@ -23,29 +27,34 @@ export class V1Store implements SessionStore {
     this.#database = database;
     this.#path = path;
     this.#todos = new TodoTable(database);
-    this.#there = columnsOf(database, "message").has("data") && columnsOf(database, "part").has("data");
+    this.#message = columnsOf(database, "message");
+    this.#part = columnsOf(database, "part");
+    this.hasParts = ["id", "message_id", "data"].every((name) => this.#part.has(name));
   }
 
   sessions(): SessionRow[] {
-    return this.#there ? sessionRows(this.#database, "session", this.#path) : [];
+    const rows = sessionRows(this.#database, "session", this.#path);
+    if (rows.length > 0) mustHave("message", this.#message, ["id", "session_id", "data"]);
+    return rows;
+  }
+
+  count(session: SessionRow): number {
+    this.#counts ??= messageCounts(this.#database, "message");
+    return this.#counts.get(session.id) ?? 0;
   }
 
   mark(session: SessionRow): string {
-    this.#counts ??= messageCounts(this.#database, "message");
-    return String(this.#counts.get(session.id) ?? 0);
+    return String(this.count(session));
   }
 
   sharpMark(session: SessionRow): string {
-    const sql = "select count(*) as n, max(time_updated) as t from message where session_id = ?";
+    const sql = `select ${rowsMark(this.#message)} from message where session_id = ?`;
     const messages = firstRow(this.#database, sql, session.id);
-    const last = allRows(
-      this.#database,
-      "select id from message where session_id = ? order by time_created desc, id desc limit 3",
-      session.id,
-    );
+    const end = ordered(this.#message, ORDER, { edge: "last", most: 3 });
+    const last = allRows(this.#database, `select id from message where session_id = ? ${end}`, session.id);
     const parts = last.map((row) => {
-      const of =
-        "select count(*) as n, max(time_updated) as t, sum(octet_length(data)) as b from part where message_id = ?";
+      if (!this.hasParts) return "";
+      const of = `select ${rowsMark(this.#part)} from part where message_id = ?`;
       return JSON.stringify(firstRow(this.#database, of, textOf(row, "id") ?? ""));
     });
     return `${JSON.stringify(messages)}${parts.join("")}${this.#todos.mark(session.id)}`;
@@ -59,7 +68,7 @@ export class V1Store implements SessionStore {
     return messageBytes(this.#database, "message", session.id);
   }
 
-  messages(session: SessionRow): { rows: MessageRow[]; bad: number } {
+  messages(session: SessionRow, some?: Some): { rows: MessageRow[]; bad: number } {
     // A row that is no JSON would fail the whole query: it costs itself only.
     const found = allRows(
       this.#database,
@@ -72,22 +81,24 @@ export class V1Store implements SessionStore {
         json_extract(d, '$.tokens.input') as input, json_extract(d, '$.tokens.output') as output,
         json_extract(d, '$.tokens.reasoning') as reasoning, json_extract(d, '$.tokens.cache.read') as cache_read,
         json_extract(d, '$.tokens.cache.write') as cache_write, json_extract(d, '$.cost') as cost,
-        json_extract(d, '$.error.name') as error_name,
+        json_extract(d, '$.finish') as finish, json_extract(d, '$.error.name') as error_name,
         substr(json_extract(d, '$.error.data.message'), 1, ${MOST_ERROR}) as error_message,
         json_type(d, '$.summary') = 'true' as summary
-      from (select id, time_created, time_updated, json_valid(data) as ok,
+      from (select id, ${columnOr(this.#message, "time_created", "time_updated")}, json_valid(data) as ok,
         case when json_valid(data) then data else '{}' end as d
-        from message where session_id = ? order by time_created, id)`,
+        from message where session_id = ? ${ordered(this.#message, ORDER, some)})`,
       session.id,
     );
+    if (some?.edge === "last") found.reverse();
     const rows = found.flatMap((row) => messageOf(row) ?? []);
     return { rows, bad: found.length - rows.length };
   }
 
   parts(_session: SessionRow, message: string, most?: number): Part[] {
+    if (!this.hasParts) return [];
     const rows = allRows(
       this.#database,
-      `select id, time_updated, octet_length(data) as bytes,
+      `select id, ${columnOr(this.#part, "time_updated")}, octet_length(data) as bytes,
         case when octet_length(data) <= ? then data end as data from part where message_id = ? order by id`,
       most === undefined ? Number.MAX_SAFE_INTEGER : BIG_PART,
       message,
@@ -104,7 +115,7 @@ export class V1Store implements SessionStore {
 
   countCalls(_session: SessionRow, messages: readonly string[]): number {
     let calls = 0;
-    for (const message of messages) {
+    for (const message of this.hasParts ? messages : []) {
       // What is bigger than any text or thought in a reply is a call's output.
       const sql = `select count(*) as n from part where message_id = ? and
         case when octet_length(data) > ${BIG_PART} then 1 when json_valid(data) then json_extract(data, '$.type') = 'tool' else 0 end`;
@@ -169,6 +180,7 @@ function messageOf(row: SqlRow): MessageRow | null {
     model: textOf(row, "model"),
     tokens: rowTokens(row),
     cost: numberOf(row, "cost"),
+    finish: textOf(row, "finish"),
     error: errorName === null ? null : { name: errorName, message: textOf(row, "error_message") },
     summary: numberOf(row, "summary") === 1,
   };

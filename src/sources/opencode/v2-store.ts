@@ -1,45 +1,52 @@
-import { messageBytes, messageCounts, rowTokens } from "./both-stores.ts";
+import { messageBytes, messageCounts, mustHave, ordered, rowsMark, rowTokens } from "./both-stores.ts";
 import { parsed, v2Parts } from "./part-fields.ts";
-import type { MessageRow, Part, SessionRow, SessionStore } from "./rows.ts";
+import type { MessageRow, Part, SessionRow, SessionStore, Some } from "./rows.ts";
 import { sessionRows } from "./session-rows.ts";
-import { allRows, columnsOf, countOf, firstRow, numberOf, textOf } from "./sql.ts";
+import { allRows, columnOr, columnsOf, countOf, firstRow, numberOf, textOf } from "./sql.ts";
 import type { DatabaseSync } from "./sqlite.ts";
 import { type Todo, TodoTable } from "./todos.ts";
 
 /** Above this a row's content is not counted call by call. */
 const BIG_ROW = 4 * 1024 * 1024;
 const MOST_ERROR = 500;
+const ORDER = ["seq", "time_created", "id"];
 
 /** The tables `session_v2` and `session_message` (agents.md §4.1): content lies in the row, which is written in place. */
 export class V2Store implements SessionStore {
   readonly generation = "v2";
   readonly #database: DatabaseSync;
   readonly #path: string;
-  readonly #there: boolean;
+  readonly #columns: Set<string>;
   readonly #todos: TodoTable;
   #counts: Map<string, number> | null = null;
+  #rows: Map<string, number> | null = null;
 
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
     this.#path = path;
     this.#todos = new TodoTable(database);
-    const columns = columnsOf(database, "session_message");
-    this.#there = columns.has("data") && columns.has("seq");
+    this.#columns = columnsOf(database, "session_message");
   }
 
   /** An empty `session_message` stands in v1's databases too: `session_v2` is the sign. */
   sessions(): SessionRow[] {
-    return this.#there ? sessionRows(this.#database, "session_v2", this.#path) : [];
+    const rows = sessionRows(this.#database, "session_v2", this.#path);
+    if (rows.length > 0) mustHave("session_message", this.#columns, ["id", "session_id", "type", "data"]);
+    return rows;
+  }
+
+  count(session: SessionRow): number {
+    this.#counts ??= messageCounts(this.#database, "session_message", "type in ('user', 'assistant')");
+    return this.#counts.get(session.id) ?? 0;
   }
 
   mark(session: SessionRow): string {
-    this.#counts ??= messageCounts(this.#database, "session_message");
-    return String(this.#counts.get(session.id) ?? 0);
+    this.#rows ??= messageCounts(this.#database, "session_message");
+    return String(this.#rows.get(session.id) ?? 0);
   }
 
   sharpMark(session: SessionRow): string {
-    const sql =
-      "select count(*) as n, max(time_updated) as t, sum(octet_length(data)) as b from session_message where session_id = ?";
+    const sql = `select ${rowsMark(this.#columns)} from session_message where session_id = ?`;
     return `${JSON.stringify(firstRow(this.#database, sql, session.id))}${this.#todos.mark(session.id)}`;
   }
 
@@ -51,7 +58,7 @@ export class V2Store implements SessionStore {
     return messageBytes(this.#database, "session_message", session.id);
   }
 
-  messages(session: SessionRow): { rows: MessageRow[]; bad: number } {
+  messages(session: SessionRow, some?: Some): { rows: MessageRow[]; bad: number } {
     const found = allRows(
       this.#database,
       `select id, type, seq, time_created, time_updated, ok,
@@ -61,13 +68,14 @@ export class V2Store implements SessionStore {
         json_extract(d, '$.tokens.input') as input, json_extract(d, '$.tokens.output') as output,
         json_extract(d, '$.tokens.reasoning') as reasoning, json_extract(d, '$.tokens.cache.read') as cache_read,
         json_extract(d, '$.tokens.cache.write') as cache_write, json_extract(d, '$.cost') as cost,
-        json_extract(d, '$.error.type') as error_name,
+        json_extract(d, '$.finish') as finish, json_extract(d, '$.error.type') as error_name,
         substr(json_extract(d, '$.error.message'), 1, ${MOST_ERROR}) as error_message
-      from (select id, type, seq, time_created, time_updated, json_valid(data) as ok,
+      from (select id, type, ${columnOr(this.#columns, "seq", "time_created", "time_updated")}, json_valid(data) as ok,
         case when json_valid(data) then data else '{}' end as d
-        from session_message where session_id = ? order by seq, id)`,
+        from session_message where session_id = ? ${ordered(this.#columns, ORDER, some)})`,
       session.id,
     );
+    if (some?.edge === "last") found.reverse();
     let bad = 0;
     const rows = found.flatMap((row): MessageRow[] => {
       const id = textOf(row, "id");
@@ -88,6 +96,7 @@ export class V2Store implements SessionStore {
           model: textOf(row, "model"),
           tokens: rowTokens(row),
           cost: numberOf(row, "cost"),
+          finish: textOf(row, "finish"),
           error: name === null ? null : { name, message: textOf(row, "error_message") },
           summary: false,
         },
@@ -97,7 +106,8 @@ export class V2Store implements SessionStore {
   }
 
   parts(_session: SessionRow, message: string, most?: number): Part[] {
-    const sql = "select type, data, time_updated, octet_length(data) as bytes from session_message where id = ?";
+    const more = columnOr(this.#columns, "time_updated");
+    const sql = `select type, data, ${more}, octet_length(data) as bytes from session_message where id = ?`;
     const row = firstRow(this.#database, sql, message);
     const data = row === null ? null : parsed(textOf(row, "data"));
     if (row === null || data === null) return [];

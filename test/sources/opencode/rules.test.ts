@@ -1,13 +1,25 @@
-import { rmSync, utimesSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { processTable } from "../../../src/probe/processes.ts";
 import { opencodeRoots, placeOf } from "../../../src/sources/opencode/places.ts";
+import { opencodeProgram } from "../../../src/sources/opencode/program.ts";
 import { OpencodeReader } from "../../../src/sources/opencode/reader.ts";
 import { opencodeSource } from "../../../src/sources/opencode/source.ts";
+import { forkTitle } from "../../../src/sources/opencode/titles.ts";
 import { copyOfFixture } from "../../support/fixtures.ts";
 import { evidenceOf, readSource, rootsOf, Seen, servicesFor } from "../../support/read-source.ts";
-import { addMessage, addSession, addTurn, newDatabase, type Turn } from "./database.ts";
+import {
+  addMessage,
+  addSession,
+  addSession2,
+  addTurn,
+  addVersion2,
+  newDatabase,
+  type Row2,
+  type Turn,
+} from "./database.ts";
 
 const NOW = "2026-11-20T12:00:00.000Z";
 const evidence = evidenceOf(NOW);
@@ -15,10 +27,10 @@ const running = { pid: 5, ppid: null, startTicks: "1", tty: null, comm: "opencod
 
 describe("how a session ends", () => {
   const open: Turn = { prompt: "Do", reply: null };
-  const tool = (name: string, status: string, input?: unknown): Turn => ({
+  const tool = (name: string, status: string, input?: unknown, error?: string): Turn => ({
     prompt: "Do",
     reply: "",
-    tool: { name, status, input },
+    tool: { name, status, input, error },
   });
   test.each<[string, Turn, string, string]>([
     ["a finished reply", { prompt: "Do", reply: "Done" }, "idle", "waiting-user"],
@@ -26,6 +38,20 @@ describe("how a session ends", () => {
     ["a call that runs", tool("bash", "running", { command: "make" }), "interrupted", "working"],
     ["a call that is over", tool("bash", "completed"), "idle", "waiting-user"],
     ["a rejected permission", tool("bash", "error"), "idle", "waiting-user"],
+    ["a reply that ended in calls", { ...tool("bash", "completed"), finish: "tool-calls" }, "interrupted", "working"],
+    [
+      "a reply that ended in a failed call",
+      { ...tool("bash", "error"), finish: "tool-calls" },
+      "interrupted",
+      "working",
+    ],
+    [
+      "a call that the person refused",
+      { ...tool("bash", "error", {}, "The user rejected permission to use this tool call."), finish: "tool-calls" },
+      "idle",
+      "waiting-user",
+    ],
+    ["a reply cut at the model's limit", { prompt: "Do", reply: "Don", finish: "length" }, "idle", "waiting-user"],
     [
       "an abort",
       { ...open, reply: "", error: { name: "MessageAbortedError", message: "-" } },
@@ -40,6 +66,20 @@ describe("how a session ends", () => {
     const table = processTable([{ ...running, argv: ["opencode"], cwd: "/work/pot" }]);
     expect((await readSource(opencodeSource, [root], evidence)).seen.byId("ses_a").native).toBe(dead);
     expect((await readSource(opencodeSource, [root], evidenceOf(NOW, table))).seen.byId("ses_a").native).toBe(live);
+  });
+
+  test.each([
+    ["stop", "idle"],
+    ["tool-calls", "interrupted"],
+  ])("a reply of version 2 that ended with %s", async (finish, native) => {
+    const { root, database } = await newDatabase();
+    addVersion2(database);
+    addSession2(database, "ses_a", [
+      { type: "user", seq: 0 },
+      { seq: 1, data: { finish } },
+    ]);
+    database.close();
+    expect((await readSource(opencodeSource, [root], evidence)).seen.byId("ses_a").native).toBe(native);
   });
 
   test("a question to the person waits for the person as long as the process lives", async () => {
@@ -90,6 +130,20 @@ describe("while we watch", () => {
     expect((await reader.apply([path], evidence)).removed).toEqual(["opencode:ses_b"]);
   });
 
+  test("a session whose file is half written stays as it was, and that is said", async () => {
+    const root = join(copyOfFixture("opencode"), "home", ".local/share/opencode");
+    const { reader, seen } = await readSource(opencodeSource, [root], evidence);
+    const before = seen.byId("ses_1ZmcHenF5ZtAAgREFv3JpzL41A");
+    const whole = readFileSync(before.path, "utf8");
+    writeFileSync(before.path, whole.slice(0, 30));
+    const torn = await reader.apply([before.path], evidence);
+    expect(torn).toMatchObject({ removed: [], problems: [{ kind: "torn", path: before.path }] });
+    seen.take(torn);
+    expect(seen.byId(before.id)).toMatchObject({ title: before.title, messages: before.messages });
+    writeFileSync(before.path, whole);
+    expect(await reader.apply([before.path], evidence)).toMatchObject({ removed: [], problems: [] });
+  });
+
   test("a session of the JSON files is followed, and is gone when its file is", async () => {
     const root = join(copyOfFixture("opencode"), "home", ".local/share/opencode");
     const { reader, seen } = await readSource(opencodeSource, [root], evidence);
@@ -107,6 +161,122 @@ describe("while we watch", () => {
     expect(delta.changed.map((one) => one.id)).toEqual(["ses_JsCPeOF56D00eLGA7aava6EpLZ"]);
     expect(delta.changed[0]).toMatchObject({ parent: null, hidden: true });
   });
+});
+
+describe("titles", () => {
+  const text = (words: string) => ({ type: "text", text: words });
+  const file = (mime: string) => ({ type: "file", mime, url: "data:;base64,AAAA" });
+  test.each([
+    ["New session - 2026-11-20T09:00:00.000Z", [[text("Tea")]], "Tea", "Tea"],
+    ["New session - 2026-11-20T09:00:00.000Z (fork #1)", [[text("Tea")]], "Tea", "Tea"],
+    ["Child session - 2026-11-20T09:00:00.000Z (fork #12)", [[text("Tea")]], "Tea", "Tea"],
+    ["New session - a draft", [[text("Tea")]], "New session - a draft", "Tea"],
+    ["", [[file("image/png")], [text("  ")], [text("Tea")]], "Tea", "Tea"],
+    ["", [[file("image/png"), text("Tea")], [file("image/png")]], "Tea", "[image]"],
+    ["", [[file("image/png")]], "[image]", "[image]"],
+    ["", [[file("image/png"), file("image/jpeg")]], "[2 images]", "[2 images]"],
+    ["", [[file("application/pdf")]], "[file]", "[file]"],
+    ["", [[file("application/pdf"), file("image/png")]], "[2 files]", "[2 files]"],
+    ["", [[{ ...text("context"), synthetic: true }], [text("Tea")]], "Tea", "Tea"],
+  ])("%j of prompts %j is %j", async (title, prompts, shown, last) => {
+    const { root, database } = await newDatabase();
+    addSession(database, "ses_a", [], { title: title || " " });
+    for (const [i, parts] of prompts.entries()) {
+      const created = Date.parse(NOW) + i;
+      addMessage(database, `msg_${i}`, "ses_a", created, { role: "user", time: { created } }, parts);
+    }
+    database.close();
+    const { seen } = await readSource(opencodeSource, [root], evidence);
+    expect(seen.byId("ses_a")).toMatchObject({ title: shown, extra: { lastPrompt: last } });
+  });
+
+  test.each([
+    ["X", "X (fork #1)"],
+    ["X (fork #1)", "X (fork #2)"],
+    ["New session - 2026-11-20T09:00:00.000Z", "New session - 2026-11-20T09:00:00.000Z (fork #1)"],
+    [null, "New session - 2026-11-20T09:00:00.000Z (fork #1)"],
+    [" ", "New session - 2026-11-20T09:00:00.000Z (fork #1)"],
+  ])("a copy of %j is called %j", (title, copy) => {
+    expect(forkTitle(title, Date.parse("2026-11-20T09:00:00.000Z"))).toBe(copy);
+  });
+});
+
+describe("tables of other releases", () => {
+  const columns = {
+    session: ["title", "time_updated", "time_created", "cost", "tokens_input"],
+    message: ["time_created", "time_updated"],
+    part: ["time_created", "time_updated", "session_id"],
+    todo: ["status", "priority", "position", "time_updated", "session_id", "content"],
+    project: ["id", "worktree"],
+    session_v2: ["title", "fork_session_id", "idle_outcome", "tokens_input"],
+    session_message: ["seq", "time_created", "time_updated"],
+  };
+  const cases = Object.entries(columns).flatMap(([table, names]) => names.map((name) => [table, name] as const));
+
+  async function both() {
+    const made = await newDatabase();
+    addVersion2(made.database);
+    made.database.exec(
+      "create table todo (session_id text, content text, status text, priority text, position integer, time_updated integer)",
+    );
+    made.database.exec("insert into todo values ('ses_a', 'Job', 'pending', 'high', 0, 1)");
+    addSession(made.database, "ses_a", [{ prompt: "Do", reply: "Did" }]);
+    addSession2(made.database, "ses_b", [{ type: "user", seq: 0 }, { seq: 1 }]);
+    return made;
+  }
+
+  /** As if the release never had the column; indexes go with it. */
+  function drop(database: DatabaseSync, table: string, name: string): void {
+    const kept = database.prepare("select name from pragma_table_info(?)").all(table);
+    const names = kept.flatMap((one) => (one.name === name ? [] : [String(one.name)]));
+    database.exec(`create table other as select ${names.join(", ")} from ${table}`);
+    database.exec(`drop table ${table}; alter table other rename to ${table}`);
+  }
+
+  test.each(cases)("without %s.%s every session is read, and followed", async (table, name) => {
+    const { root, path, database } = await both();
+    drop(database, table, name);
+    const { reader, seen } = await readSource(opencodeSource, [root], evidence);
+    const shown = () => ["ses_a", "ses_b"].map((id) => [seen.byId(id).messages, seen.byId(id).usage?.requests]);
+    const expected = [2, 1];
+    expect(shown()).toEqual([expected, expected]);
+    expect(seen.problems).toEqual([]);
+    for (const key of seen.snapshots.keys()) {
+      const page = await (await reader.transcript(key)).page({ view: "timeline", at: { edge: "end" }, limit: 9 });
+      expect(page.entries).toHaveLength(2);
+    }
+    seen.take(await reader.apply([path], evidence));
+    database.close();
+    expect(shown()).toEqual([expected, expected]);
+  });
+
+  test.each([
+    ["message", "data", "ses_b"],
+    ["session", "id", "ses_b"],
+    ["session_message", "session_id", "ses_a"],
+    ["session_v2", "id", "ses_a"],
+  ])("without %s.%s the other generation is read, and it is said", async (table, name, left) => {
+    const { root, database } = await both();
+    drop(database, table, name);
+    database.close();
+    const { seen } = await readSource(opencodeSource, [root], evidence);
+    expect([...seen.snapshots.values()].map((one) => one.id)).toEqual([left]);
+    expect(seen.problems).toMatchObject([
+      { kind: "unreadable-database", message: expect.stringContaining(`no ${name}`) },
+    ]);
+  });
+});
+
+test("without the table of parts sessions are listed, and it is said that nothing of them can be shown", async () => {
+  const { root, database } = await newDatabase();
+  addSession(database, "ses_a", [{ prompt: "Do", reply: "Did" }]);
+  database.exec("drop table part");
+  database.close();
+  const { seen } = await readSource(opencodeSource, [root], evidence);
+  expect(seen.byId("ses_a").usage?.requests).toBe(1);
+  expect(seen.problems).toMatchObject([
+    { kind: "unreadable-database", message: expect.stringContaining("table part") },
+  ]);
 });
 
 describe("what is shown", () => {
@@ -257,6 +427,126 @@ describe("what is shown", () => {
   });
 });
 
+test.each([
+  ["tokens of zeros", { tokens: { input: 0, output: 0, reasoning: 0, cache: { read: 0, write: 0 } }, cost: 0 }],
+  ["no tokens", { tokens: undefined, cost: undefined }],
+  ["no tokens and no end", { tokens: undefined, cost: undefined, time: { created: 1 } }],
+])("of migrated rows with %s the session's own sums are shown", async (_, data) => {
+  const { root, database } = await newDatabase();
+  addVersion2(database);
+  const sums = { tokens_input: 3000, tokens_output: 90, cost: 0.5 };
+  addSession2(database, "ses_a", [{ type: "user", seq: 0 }, { seq: 1, data }, { seq: 2 }], sums);
+  database.close();
+  const { seen } = await readSource(opencodeSource, [root], evidence);
+  expect(seen.byId("ses_a").usage).toMatchObject({ requests: 2, input: 3000, output: 90, cost: 0.5 });
+});
+
+describe("copies of replies", () => {
+  const unfinished = { time: { created: 1 }, finish: undefined };
+  const restamped = { time: { created: Date.parse(NOW), completed: Date.parse(NOW) + 1 } };
+  const bare = { tokens: undefined, cost: undefined };
+
+  test.each<[string, Record<string, unknown>, Record<string, unknown>, Record<string, string>]>([
+    ["that never finished", unfinished, unfinished, {}],
+    ["that never finished, without a pointer", unfinished, unfinished, { fork_session_id: "", fork_boundary: "" }],
+    ["under other times", {}, restamped, {}],
+  ])("%s are the original's", async (_, first, copy, pointer) => {
+    const { root, database } = await newDatabase();
+    addVersion2(database);
+    addSession2(database, "ses_a", [
+      { type: "user", seq: 0 },
+      { seq: 1, data: first },
+    ]);
+    const more = { fork_session_id: "ses_a", fork_boundary: "ses_a_1", ...pointer };
+    const row = Object.fromEntries(Object.entries(more).map(([name, value]) => [name, value || null]));
+    const later = { time: { created: Date.parse(NOW) + 5, completed: Date.parse(NOW) + 6 } };
+    const rows: Row2[] = [
+      { type: "user", seq: 0 },
+      { seq: 1, data: copy },
+      { seq: 2, data: later },
+    ];
+    addSession2(database, "ses_b", rows, { ...row, time_created: Date.parse(NOW) - 9000, title: "A copy" });
+    addSession2(database, "ses_c", rows, {
+      ...{ fork_session_id: "ses_b", fork_boundary: "ses_b_2", time_created: Date.parse(NOW) - 8000 },
+    });
+    database.close();
+    const { reader, seen } = await readSource(opencodeSource, [root], evidence);
+    expect(seen.byId("ses_a")).toMatchObject({ parent: null, own: { requests: 1 } });
+    expect(seen.byId("ses_b")).toMatchObject({ parent: { key: "opencode:ses_a" }, own: { requests: 1 } });
+    expect(seen.byId("ses_c")).toMatchObject({ parent: { key: "opencode:ses_b" }, own: { requests: 0 } });
+    const all = await Promise.all([...seen.snapshots.keys()].map((key) => reader.requests(key)));
+    expect(new Set(all.flat().map((one) => one.key)).size).toBe(2);
+  });
+
+  test("of a compaction are the original's too", async () => {
+    const { root, database } = await newDatabase();
+    addVersion2(database);
+    const rows: Row2[] = [
+      { type: "user", seq: 0 },
+      { type: "compaction", seq: 1, data: unfinished },
+    ];
+    addSession2(database, "ses_a", rows);
+    const pointer = { fork_session_id: "ses_a", fork_boundary: "ses_a_1", time_created: Date.parse(NOW) };
+    addSession2(database, "ses_b", rows, pointer);
+    database.close();
+    const { seen } = await readSource(opencodeSource, [root], evidence);
+    expect(seen.byId("ses_b").own?.requests).toBe(0);
+  });
+
+  test("without tokens leave the session's own sums to the original", async () => {
+    const { root, database } = await newDatabase();
+    addVersion2(database);
+    const sums = { tokens_input: 3000, tokens_output: 90, cost: 0.5 };
+    addSession2(
+      database,
+      "ses_a",
+      [
+        { type: "user", seq: 0 },
+        { seq: 1, data: bare },
+      ],
+      sums,
+    );
+    const pointer = { fork_session_id: "ses_a", fork_boundary: "ses_a_1", time_created: Date.parse(NOW) };
+    const rows: Row2[] = [
+      { type: "user", seq: 0 },
+      { seq: 1, data: { ...bare, ...restamped } },
+    ];
+    addSession2(database, "ses_b", rows, { ...pointer, ...sums });
+    database.close();
+    const { seen } = await readSource(opencodeSource, [root], evidence);
+    expect([seen.byId("ses_a").own?.input, seen.byId("ses_b").own?.input]).toEqual([3000, 0]);
+  });
+
+  test("are known again when the original is gone, and a copy of a copy follows", async () => {
+    const { root, path, database } = await newDatabase();
+    addVersion2(database);
+    const rows: Row2[] = [{ type: "user", seq: 0 }, { seq: 1 }];
+    addSession2(database, "ses_a", rows);
+    for (const [id, from, later] of [
+      ["ses_b", "ses_a", 1],
+      ["ses_c", "ses_b", 2],
+    ] as const) {
+      const pointer = { fork_session_id: from, fork_boundary: `${from}_1`, time_created: Date.parse(NOW) + later };
+      addSession2(
+        database,
+        id,
+        [
+          { type: "user", seq: 0 },
+          { seq: 1, data: { time: { created: later } } },
+        ],
+        pointer,
+      );
+    }
+    const { reader, seen } = await readSource(opencodeSource, [root], evidence);
+    const own = () => ["ses_b", "ses_c"].map((id) => seen.byId(id).own?.requests);
+    expect(own()).toEqual([0, 0]);
+    database.exec("delete from session_v2 where id = 'ses_a'");
+    seen.take(await reader.apply([path], evidence));
+    database.close();
+    expect(own()).toEqual([1, 0]);
+  });
+});
+
 describe("copies without a pointer", () => {
   /** Copies the first turn of a session, as a fork does: fresh ids, old times. */
   async function withForks(forks: [id: string, title: string, from: string][]) {
@@ -305,11 +595,31 @@ describe("copies without a pointer", () => {
   });
 });
 
+describe("which programs are OpenCode", () => {
+  test.each([
+    [["opencode"], true],
+    [["/usr/bin/opencode2", "-s", "ses_a"], true],
+    [["node", "/usr/bin/opencode"], true],
+    [["/opt/node22/bin/node", "--no-warnings", "/usr/bin/opencode"], true],
+    [["bun", "opencode"], true],
+    [["vim", "opencode"], false],
+    [["ls", "/usr/bin/opencode"], false],
+    [["node", "build.js", "opencode"], false],
+    [["nodemon", "opencode"], false],
+    [[], false],
+  ])("%j: %s", (argv, expected) => {
+    expect(opencodeProgram.isProgram({ ...running, comm: "x", argv, cwd: null })).toBe(expected);
+  });
+});
+
 describe("where stores lie", () => {
   test.each([
     [{ HOME: "/h" }, ["/h/.local/share/opencode"]],
     [{ HOME: "/h", XDG_DATA_HOME: "/d" }, ["/d/opencode"]],
     [{ HOME: "/h", OPENCODE_DB: "/x/my.db" }, ["/h/.local/share/opencode", "/x"]],
+    [{ HOME: "/h", OPENCODE_DB: "/x//y/../my.db" }, ["/h/.local/share/opencode", "/x"]],
+    [{ HOME: "/h", OPENCODE_DB: "my.db" }, ["/h/.local/share/opencode"]],
+    [{ HOME: "/h", OPENCODE_DB: "own/my.db" }, ["/h/.local/share/opencode", "/h/.local/share/opencode/own"]],
   ])("%j", (env, roots) => {
     expect(opencodeRoots(env)).toEqual(roots);
   });
@@ -328,4 +638,11 @@ describe("where stores lie", () => {
   ])("%s", (path, place) => {
     expect(placeOf("/r", path, { OPENCODE_DB: "/r/named.db" })).toEqual(place);
   });
+
+  test.each(["/r/named.db", "/r//named.db", "/r/x/../named.db", "/r/./named.db", "named.db", "./named.db"])(
+    "a database named as %s is found",
+    (named) => {
+      expect(placeOf("/r", "/r/named.db", { OPENCODE_DB: named })).toEqual({ database: "/r/named.db" });
+    },
+  );
 });

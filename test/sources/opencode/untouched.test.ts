@@ -8,7 +8,7 @@ import { markOf, wayOf } from "../../../src/sources/opencode/open-database.ts";
 import { opencodeSource } from "../../../src/sources/opencode/source.ts";
 import { withoutSqliteNotice } from "../../../src/sources/opencode/sqlite.ts";
 import { evidenceOf, readSource, type Seen } from "../../support/read-source.ts";
-import { temporaryDirectory } from "../../support/temp.ts";
+import { makeDirectory, temporaryDirectory } from "../../support/temp.ts";
 import { treeHash } from "../../support/tree-hash.ts";
 import { addSession, newDatabase } from "./database.ts";
 
@@ -105,6 +105,67 @@ describe("a database is read without a byte beside it changing", () => {
     );
     const seen = await readAll(root);
     expect(seen.problems).toMatchObject([{ kind: "unreadable-database", path: join(root, "opencode-bad.db") }]);
+  });
+});
+
+describe("what is left alone is said, with a way out", () => {
+  test("a link in a database's place, unless its target is read anyway", async () => {
+    const { root, path, database } = await newDatabase();
+    addSession(database, "ses_a", [{ prompt: "Hi", reply: "Ho" }]);
+    database.close();
+    symlinkSync(path, join(root, "opencode-link.db"));
+    expect((await readAll(root)).problems).toEqual([]);
+    const other = makeDirectory(temporaryDirectory(), "opencode");
+    symlinkSync(path, join(other, "opencode.db"));
+    const { problems, snapshots } = await readAll(other);
+    expect([...snapshots.keys()]).toEqual([]);
+    const message = expect.stringContaining(`a link, which is not followed: use --root opencode=${root}`);
+    expect(problems).toMatchObject([{ kind: "not-regular", path: join(other, "opencode.db"), message }]);
+    rmSync(path);
+    const gone = expect.stringContaining("its target is gone");
+    expect((await readAll(other)).problems).toMatchObject([{ message: gone }]);
+  });
+
+  test("a link to a database of another name", async () => {
+    const elsewhere = temporaryDirectory();
+    const { database } = await newDatabase(join(elsewhere, "mine.sqlite"));
+    database.close();
+    const root = makeDirectory(temporaryDirectory(), "opencode");
+    symlinkSync(join(elsewhere, "mine.sqlite"), join(root, "opencode.db"));
+    const message = expect.stringContaining(`use OPENCODE_DB=${join(elsewhere, "mine.sqlite")}`);
+    expect((await readAll(root)).problems).toMatchObject([{ message }]);
+  });
+
+  test("a directory in a database's place", async () => {
+    const root = makeDirectory(temporaryDirectory(), "opencode");
+    makeDirectory(root, "opencode.db");
+    expect((await readAll(root)).problems).toMatchObject([{ kind: "not-regular", path: join(root, "opencode.db") }]);
+  });
+
+  test("files of sessions that cannot be read; those beside them are", async () => {
+    const root = makeDirectory(temporaryDirectory(), "opencode");
+    const folder = makeDirectory(root, "storage/session/p");
+    const session = (id: string) => JSON.stringify({ id, title: id, time: { created: 1, updated: 2 } });
+    const outside = join(temporaryDirectory(), "ses_link.json");
+    writeFileSync(outside, session("ses_link"));
+    writeFileSync(join(folder, "ses_good.json"), session("ses_good"));
+    writeFileSync(join(folder, "ses_bad.json"), '{"id":"ses_bad","ti');
+    writeFileSync(join(folder, "ses_list.json"), "[1]");
+    writeFileSync(join(folder, "ses odd.json"), session("ses odd"));
+    writeFileSync(join(folder, "notes.txt"), "no session");
+    symlinkSync(outside, join(folder, "ses_link.json"));
+    makeDirectory(folder, "ses_folder.json");
+    writeFileSync(join(makeDirectory(root, "storage/session/p q"), "ses_in.json"), session("ses_in"));
+    const { problems, snapshots } = await readAll(root);
+    expect([...snapshots.keys()]).toEqual(["opencode:ses_good"]);
+    expect(problems.map((one) => [one.kind, one.path.slice(folder.length - 1)])).toEqual([
+      ["bad-name", "p q"],
+      ["bad-name", "p/ses odd.json"],
+      ["torn", "p/ses_bad.json"],
+      ["not-regular", "p/ses_folder.json"],
+      ["not-regular", "p/ses_link.json"],
+      ["torn", "p/ses_list.json"],
+    ]);
   });
 });
 

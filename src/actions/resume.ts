@@ -18,7 +18,7 @@ export async function planResume(context: ActionContext, snapshot: Snapshot): Pr
   const answer = await context.live.reader(snapshot.key).resume(snapshot.key);
   if (!answer.ok) return { kind: "cannot", reason: answer.reason, command: null };
   const { command } = answer;
-  const program = command.argv[0] ?? "";
+  const program = programOf(command);
   if (command.cwd !== null && !isDirectory(command.cwd)) {
     const reason = `its directory ${cleanLine(command.cwd)} is gone: recreate it (mkdir -p, or git worktree add), then resume`;
     return { kind: "cannot", reason, command };
@@ -31,6 +31,12 @@ export async function planResume(context: ActionContext, snapshot: Snapshot): Pr
     };
   }
   return { kind: "run", command, notes: answer.notes, prepare: answer.prepare ?? null };
+}
+
+/** The program that a command starts: `env` only sets variables for it. */
+export function programOf({ argv }: ResumeCommand): string {
+  if (argv[0] !== "env") return argv[0] ?? "";
+  return argv.slice(1).find((word) => !/^[A-Za-z_][A-Za-z0-9_]*=/u.test(word)) ?? "";
 }
 
 export type Place = "split" | "window" | "here";

@@ -12,7 +12,7 @@ const FACTS = {
   superseded: z.object({
     by: z.string(),
     at: z.string(),
-    /** Where the copy lies and how large it was made: a grown one is not withdrawn by an undo. */
+    /** Where the copy lies and how large it was made: one that grew is not withdrawn by an undo. In a database: the database's. */
     path: z.string(),
     bytes: z.number(),
   }),

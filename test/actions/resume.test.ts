@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { osc52 } from "../../src/actions/clipboard.ts";
-import { goToPane, onPath, planResume, resumeInTmux, shellLine } from "../../src/actions/resume.ts";
+import { goToPane, onPath, planResume, programOf, resumeInTmux, shellLine } from "../../src/actions/resume.ts";
 import { openWorkplace, readEverything } from "../../src/commands/context.ts";
 import { BEGINNING, finished, writeSession } from "../support/state-writer.ts";
 import { makeDirectory, temporaryDirectory } from "../support/temp.ts";
@@ -32,6 +32,15 @@ describe("a line to paste into a shell", () => {
     const said = execFileSync("bash", ["-c", `printf '%s\\0' ${shellLine({ argv, cwd: null })}`], { encoding: "utf8" });
     expect(said.split("\0").slice(0, -1)).toEqual(argv);
   });
+});
+
+test.each([
+  [["claude", "--resume", "x"], "claude"],
+  [["env", "OPENCODE_DB=/x/a.db", "B=", "opencode", "-s", "C=1"], "opencode"],
+  [["env"], ""],
+  [[], ""],
+])("the program of %j is %j", (argv, program) => {
+  expect(programOf({ argv, cwd: null })).toBe(program);
 });
 
 describe("what resuming would do", () => {

@@ -171,9 +171,7 @@ export class OpencodeReader implements SourceReader {
     const { snapshot, live, store } = this.#must(key);
     const facts = store.facts(snapshot.id);
     if (facts === null) throw new Error(`there is no session ${key}`);
-    const { env } = this.#services;
-    const hasDatabase = store.hasDatabase();
-    return opencodeResume({ snapshot, facts, live, hasDatabase, program: this.#programOf(facts), env });
+    return opencodeResume({ snapshot, facts, live, hasDatabase: store.hasDatabase() });
   }
 
   actions(): [] {

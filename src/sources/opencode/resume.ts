@@ -1,5 +1,4 @@
 import { basename, dirname } from "node:path";
-import { findProgram } from "../../probe/program.ts";
 import type { Snapshot } from "../../session/snapshot.ts";
 import type { Live } from "../by-process/seats.ts";
 import type { ResumeAnswer } from "../source.ts";
@@ -38,13 +37,10 @@ export interface ResumeNeeds {
   live: Live | null;
   /** Is there a database beside it? */
   hasDatabase: boolean;
-  /** `opencode`, or `opencode2` where that is what reads its store. */
-  program: string;
-  env: NodeJS.ProcessEnv;
 }
 
 /** Whether it can be resumed, and with which command, in the session's directory. */
-export function opencodeResume({ snapshot, facts, live, hasDatabase, program, env }: ResumeNeeds): ResumeAnswer {
+export function opencodeResume({ snapshot, facts, live, hasDatabase }: ResumeNeeds): ResumeAnswer {
   const { resume } = snapshot;
   if (facts.session.generation === "json" && hasDatabase) {
     const reason = "it lies only in the files of an OpenCode before 1.2, where the one in use no longer looks";
@@ -58,10 +54,6 @@ export function opencodeResume({ snapshot, facts, live, hasDatabase, program, en
     const where = snapshot.livePane === null ? "in another terminal" : `in pane ${snapshot.livePane}`;
     const fork = officialFork(resume.argv);
     return { ok: false, reason: `it is open already ${where} (process ${live.process.pid}): go there, or \`${fork}\`` };
-  }
-  // Whoever runs the command would look for `env` alone.
-  if (resume.argv[0] !== program && findProgram(program, env) === null) {
-    return { ok: false, reason: `${program} is not on PATH: install it` };
   }
   const notes: string[] = [];
   if (live !== null) notes.push(`${live.evidence}: it may be open already`);

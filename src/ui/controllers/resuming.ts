@@ -3,6 +3,7 @@ import {
   goToPane,
   insideTmux,
   planResume,
+  programOf,
   type Place as ResumePlace,
   resumeInTmux,
   shellLine,
@@ -57,7 +58,7 @@ async function lendTo(screen: Screen, command: ResumeCommand): Promise<void> {
   await screen.terminal.lend(async () => {
     code = await screen.terminal.run(command);
   });
-  const name = command.argv[0] ?? "";
+  const name = programOf(command);
   screen.say(code === 0 ? `back from ${name}` : `${name} ended with ${code}`, code === 0 ? "plain" : "bad");
 }
 

@@ -1,6 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { planResume } from "../../../src/actions/resume.ts";
+import { openWorkplace, readEverything } from "../../../src/commands/context.ts";
 import { processTable } from "../../../src/probe/processes.ts";
 import { FreshIds } from "../../../src/sources/opencode/fresh-ids.ts";
 import { opencodeSource } from "../../../src/sources/opencode/source.ts";
@@ -102,16 +104,24 @@ describe("a fork goes through OpenCode itself", () => {
     }
   });
 
-  test("a resume that has to say where a session lies looks for the program itself", async () => {
+  test("a resume that has to say where a session lies names that, and needs the program", async () => {
     const { root, database } = await newDatabase();
-    addSession(database, "ses_a", [{ prompt: "Do", reply: "Did" }]);
+    const directory = makeDirectory(dirname(root), "pot");
+    addSession(database, "ses_a", [{ prompt: "Do", reply: "Did" }], { directory });
     database.close();
-    const resume = async (path: string) => {
-      const env = { PATH: path, HOME: "/home/nobody" };
-      return (await readSource(opencodeSource, [root], evidence, { env })).reader.resume(KEY);
+    const plan = async (path: string) => {
+      const env = { PATH: path, HOME: "/home/nobody", FORKTAIL_STATE_DIR: temporaryDirectory() };
+      const place = await openWorkplace({ root: [`opencode=${root}`] }, { env, only: true });
+      const snapshot = (await readEverything(place)).sessions.get(KEY);
+      return snapshot && (await planResume(place, snapshot));
     };
-    expect(await resume(fakeProgram())).toMatchObject({ ok: true });
-    expect(await resume(temporaryDirectory())).toMatchObject({ ok: false, reason: expect.stringContaining("PATH") });
+    const command = { argv: ["env", `OPENCODE_DB=${join(root, "opencode.db")}`, "opencode", "-s", "ses_a"] };
+    expect(await plan(fakeProgram())).toMatchObject({ kind: "run", command });
+    expect(await plan(temporaryDirectory())).toMatchObject({
+      kind: "cannot",
+      reason: "opencode is not on PATH: install it, or copy the command with y",
+      command,
+    });
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { blankEntry, type Entry, type EntryKind, type EntryUsage } from "../../session/entry.ts";
+import { shownArguments } from "../../session/json-text.ts";
 import { field, isoTime, objectField, textField } from "../jsonl/record.ts";
 import { isTyped } from "./part-fields.ts";
 import type { MessageRow, Part } from "./rows.ts";
@@ -126,7 +127,7 @@ function toolEntries(maker: Maker, part: Part): void {
   const state = objectField(part.fields, "state");
   const id = textField(part.fields, "callID") ?? part.id;
   const call = maker.add("call", "assistant", null);
-  call.call = { id, name: textField(part.fields, "tool") ?? "?", args: field(state, "input") ?? null };
+  call.call = { id, name: textField(part.fields, "tool") ?? "?", args: shownArguments(field(state, "input")) };
   const child = textField(objectField(state, "metadata"), "sessionId");
   if (child !== null) call.via = `agent:${child}`;
   const status = textField(state, "status");

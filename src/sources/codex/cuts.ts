@@ -1,6 +1,6 @@
 import { eventsOnPath, isShown, type PathEvent, pathOf, turnStart } from "./path.ts";
 import { metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
-import { tailOf } from "./tail.ts";
+import { noTail, stepTail, type Tail } from "./tail.ts";
 
 export type Cut =
   | {
@@ -12,6 +12,8 @@ export type Cut =
       over: boolean;
     }
   | { ok: false; reason: string };
+
+const HEADLESS = "the first line of its file, the header, is damaged: it is what a copy begins with";
 
 /** Where a copy may end so that it is healthy: at a turn's end, before the turn of a prompt (agents.md §8). */
 export function cutBefore(
@@ -42,14 +44,40 @@ export function cutAtPrompt(path: readonly PathEvent[], at: number, one: PathEve
 }
 
 function ending(path: readonly PathEvent[], to: number, file: Rollout, offset: number | null): Cut {
-  const kept = path.slice(0, to);
-  const said = kept.some((one) => one.event.k === "reply" || one.event.k === "prompt");
-  if (!said) return { ok: false, reason: "nothing was said before it: start a new thread instead" };
-  const tail = tailOf(kept);
-  if (tail.calls.length > 0) return { ok: false, reason: "a call would be left without its result" };
-  if (tail.state === "open")
+  if (metaOf(file)?.headless === true) return { ok: false, reason: HEADLESS };
+  const end = endsOf(path)[to];
+  if (end === END.silent) return { ok: false, reason: "nothing was said before it: start a new thread instead" };
+  if (end === END.calling) return { ok: false, reason: "a call would be left without its result" };
+  if (end === END.open)
     return { ok: false, reason: "the turn before it did not end: the copy would be cut in its middle" };
-  return { ok: true, file, offset, over: tail.state === "over" };
+  return { ok: true, file, offset, over: end === END.over };
+}
+
+/** How the first events of a path end. */
+const END = { silent: 0, calling: 1, open: 2, stopped: 3, over: 4 } as const;
+
+const ends = new WeakMap<readonly PathEvent[], Uint8Array>();
+
+/** The end of a path cut before each of its events, and of the whole: one walk, however many prompts are asked about. */
+function endsOf(path: readonly PathEvent[]): Uint8Array {
+  const known = ends.get(path);
+  if (known !== undefined) return known;
+  const found = new Uint8Array(path.length + 1);
+  const so = noTail();
+  let said = false;
+  path.forEach((one, i) => {
+    stepTail(so, one);
+    said ||= one.event.k === "reply" || one.event.k === "prompt";
+    if (said) found[i + 1] = endOf(so.tail);
+  });
+  ends.set(path, found);
+  return found;
+}
+
+function endOf({ calls, state }: Tail): number {
+  if (calls.length > 0) return END.calling;
+  if (state === "open") return END.open;
+  return state === "over" ? END.over : END.stopped;
 }
 
 /** Why a thread cannot be copied at all, null when it can. */
@@ -57,6 +85,7 @@ export function refusal(current: Rollout): string | null {
   const meta = metaOf(current);
   if (meta === null) return "it has no header";
   if (current.folded.state.low > 0) return "the file is still being read: try again in a moment";
+  if (meta.headless) return HEADLESS;
   if (meta.generation === 1) return "its file is of the first generation (2025-05), which codex no longer resumes";
   return meta.kind === "user" ? null : "it belongs to another thread: fork that one";
 }

@@ -8,7 +8,7 @@ import { copiedPrefix } from "./copied-prefix.ts";
 import { eventsOnPath, isShown, type PathEvent, pathOf } from "./path.ts";
 import { threadRequests } from "./requests.ts";
 import { eventsOf, metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
-import { runningOf, runningSum } from "./running.ts";
+import { contextUsed, runningOf, runningSum } from "./running.ts";
 import { type Tail, tailOf } from "./tail.ts";
 
 interface Counts {
@@ -67,7 +67,7 @@ export function describe(
   const title = named !== "" ? named : cutCodePoints(first ?? "", MOST_TITLE);
   const times = files.map((file) => file.folded.state);
   const updatedAt = most(times.map((one) => one.updatedAt));
-  const { cwd, from } = cwdOf(files);
+  const { cwd, from } = cwdOf(files, lookup);
   return {
     thread,
     files,
@@ -182,24 +182,26 @@ function modelsOf(path: readonly PathEvent[], files: readonly Rollout[], lookup:
 
 /** After a compaction `last` is zeros with an estimate; a response may have a record before its total (agents.md §2.4). */
 function contextOf(path: readonly PathEvent[]): Described["context"] {
-  let used: number | null = null;
+  let context: Described["context"] = null;
   let limit: number | null = null;
   for (const { event } of path) {
-    if (event.k === "total") {
-      used = event.last.total;
-      limit = event.window ?? limit;
-    }
-    if (event.k === "record") used = event.usage.total;
-    if (event.k === "task") limit = event.window ?? limit;
+    if (event.k === "total" || event.k === "task") limit = event.window ?? limit;
+    if (event.k === "total") context = contextUsed(event.last, limit);
+    if (event.k === "record") context = contextUsed(event.usage, limit);
   }
-  return used === null ? null : { used, limit };
+  return context === null ? null : { ...context, limit };
 }
 
-/** The oldest file's own header: a resumed or reverted thread goes on where it began. */
-function cwdOf(files: readonly Rollout[]): { cwd: string | null; from: string } {
+/** The oldest file's own header: a resumed or reverted thread goes on where it began. Without one its first turn tells. */
+function cwdOf(files: readonly Rollout[], lookup: RolloutLookup): { cwd: string | null; from: string } {
   for (const file of files) {
     const cwd = metaOf(file)?.cwd ?? null;
     if (cwd !== null) return { cwd, from: "session_meta" };
+  }
+  for (const file of files) {
+    const own = eventsOf(file).slice(copiedPrefix(file, lookup).events);
+    const first = own.find((event) => event.k === "context" && event.cwd !== null);
+    if (first?.k === "context") return { cwd: first.cwd, from: "turn_context" };
   }
   const cwd = files.map((file) => file.folded.state.environmentCwd).find((one) => one !== null) ?? null;
   return { cwd, from: "environment_context" };
@@ -212,8 +214,9 @@ function parentOf(current: Rollout, lookup: RolloutLookup): Described["parent"] 
     const parent = meta.parentThread ?? meta.forkedFrom ?? meta.sessionId;
     return parent === null || parent === meta.id ? null : { thread: parent, relation: "subagent" };
   }
-  const base = meta.base !== null && meta.base.thread !== meta.id ? meta.base.thread : null;
-  const parent = meta.forkedFrom ?? base ?? copiedPrefix(current, lookup).thread;
+  // Our own memory first: in a copy of a file with a base the header names the base's origin, as it did in the original.
+  const copied = lookup.madeFrom(meta.id) ?? copiedPrefix(current, lookup).thread;
+  const parent = copied ?? meta.forkedFrom ?? meta.base?.thread ?? null;
   return parent === null || parent === meta.id ? null : { thread: parent, relation: "fork" };
 }
 

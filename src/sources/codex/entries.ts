@@ -1,4 +1,5 @@
 import { blankEntry, type Entry, type EntryKind } from "../../session/entry.ts";
+import { shownArguments } from "../../session/json-text.ts";
 import { base64Bytes, clipText } from "../jsonl/clip.ts";
 import {
   type Fields,
@@ -29,6 +30,8 @@ export interface LineFacts {
   event: CodexEvent | null;
   /** Is its text the one to show, not the copy of another family? */
   shown: boolean;
+  /** Is it the compaction that the view begins with? Then what it kept is shown too. */
+  beginsContext: boolean;
   /** Set when the model changed with this line. */
   newModel: boolean;
   model: string | null;
@@ -48,7 +51,7 @@ export function entriesOf(record: ParsedRecord, facts: LineFacts, textLimit?: nu
   } else if (type === "turn_context") {
     if (facts.newModel && facts.model !== null) maker.note(`model: ${facts.model}`);
   } else if (type === "event_msg" && payload !== null) eventEntries(maker, payload);
-  else if (type === "compacted") maker.add("compaction", null, textField(payload, "message"));
+  else if (type === "compacted") compactionEntries(maker, payload);
   else if (type === "token_usage_record") stepEntry(maker);
   else if (type === "thread_rolled_back") rolledBack(maker, payload);
   else itemEntries(maker, type === "response_item" ? payload : payload === null ? fields : null);
@@ -139,6 +142,19 @@ function eventEntries(maker: EntryMaker, payload: Fields): void {
       return;
     default:
   }
+}
+
+/** Behind a compaction the model sees the rows it kept, its summary one of them; older versions kept none (agents.md §2.2). */
+function compactionEntries(maker: EntryMaker, payload: Fields | null): void {
+  const summary = textField(payload, "message");
+  const kept = maker.facts.beginsContext ? listField(payload, "replacement_history").map(fieldsOf) : [];
+  maker.add("compaction", null, kept.some((item) => holds(item, summary)) ? null : summary);
+  for (const item of kept) itemEntries(maker, item);
+}
+
+/** Texts may be cut: their first words tell. */
+function holds(item: Fields | null, summary: string | null): boolean {
+  return summary !== null && summary !== "" && contentText(field(item, "content")).includes(summary.slice(0, 1000));
 }
 
 function rolledBack(maker: EntryMaker, payload: Fields | null): void {
@@ -233,7 +249,7 @@ function callEntry(maker: EntryMaker, item: Fields): void {
   entry.call = {
     id: textField(item, "call_id") ?? textField(item, "id") ?? "",
     name: event?.k === "call" ? event.name : (textField(item, "name") ?? "?"),
-    args: callArguments(item),
+    args: shownArguments(callArguments(item)),
   };
 }
 

@@ -14,6 +14,11 @@ export interface RawUsage {
 /** Which of the families that repeat the same text a message is from (agents.md §2.2). */
 export type Family = "item" | "event" | "response";
 
+/** What a record without a `response_id` is called: nothing else in its file has its place. */
+export function placeAsId(at: number): string {
+  return `@${at}`;
+}
+
 interface Placed {
   /** Offset of its line. */
   at: number;
@@ -50,9 +55,11 @@ export type CodexEvent = Placed &
     | { k: "rollback"; prompts: number }
   );
 
-/** The file's own header: its first line (agents.md §2.2). */
+/** The file's own header: its first line, or what its name says where that is damaged (agents.md §2.2). */
 export interface CodexMeta {
   id: string;
+  /** The first line is no header any more: all else that stood there is lost. */
+  headless: boolean;
   /** Root of the tree of threads. */
   sessionId: string | null;
   forkedFrom: string | null;
@@ -76,10 +83,11 @@ export interface CodexMeta {
 
 /** A rollout as far as it was read. Plain data. */
 export interface CodexFile extends FoldedLines {
+  /** null while the first line was not read, and where it is no header. */
   meta: CodexMeta | null;
   events: CodexEvent[];
-  /** A later session_meta: the parent's, copied. */
-  copiedMeta: string | null;
+  /** The threads of later `session_meta` lines: those it was copied from, the nearest first. */
+  copiedMetas: string[];
   /** From `<environment_context>`, for files whose header has none. */
   environmentCwd: string | null;
   startedAt: number | null;
@@ -100,7 +108,7 @@ export function newCodexFile(): CodexFile {
   return {
     meta: null,
     events: [],
-    copiedMeta: null,
+    copiedMetas: [],
     environmentCwd: null,
     startedAt: null,
     updatedAt: null,

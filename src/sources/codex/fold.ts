@@ -11,24 +11,25 @@ import {
   listField,
   numberField,
   objectField,
-  parseRecord,
   textField,
   timeField,
 } from "../jsonl/record.ts";
-import { type CodexEvent, type CodexFile, type Family, newCodexFile, type RawUsage } from "./file.ts";
+import { type CodexEvent, type CodexFile, type Family, newCodexFile, placeAsId, type RawUsage } from "./file.ts";
 import { readMeta } from "./meta.ts";
-import { contentText, typedText } from "./prompt-text.ts";
+import { contentText, parseRow, typedText } from "./prompt-text.ts";
+import { THREAD_ID } from "./rollout-name.ts";
 import { decompressed } from "./zstd.ts";
 
 const MOST_STRING = 4096;
 const MOST_PROMPT = 400;
 const MOST_SUMMARY = 300;
 const MOST_RECENT = 64;
+const MOST_COPIED_METAS = 64;
 
 /** One rollout of Codex (agents.md §2). */
 export const codexFold: FileFold<CodexFile> = {
   name: "codex",
-  version: 2,
+  version: 3,
   initial: newCodexFile,
   *advance(state, bytes, from) {
     return yield* advanceCodex(state, bytes, from);
@@ -38,7 +39,7 @@ export const codexFold: FileFold<CodexFile> = {
 /** A compressed rollout: written as a whole, read as a whole. */
 export const codexZstFold: FileFold<CodexFile> = {
   name: "codex-zst",
-  version: 2,
+  version: 3,
   initial: newCodexFile,
   *advance(state, bytes) {
     Object.assign(state, newCodexFile());
@@ -51,11 +52,19 @@ export const codexZstFold: FileFold<CodexFile> = {
 
 export function* advanceCodex(state: CodexFile, bytes: ByteSource, from: number): Generator<void, number> {
   state.bytes = yield* foldLines(state, bytes, from, (line, offset) => {
-    const record = parseRecord(line, MOST_STRING);
+    const record = parseRow(line, MOST_STRING);
     if (record !== null) takeRecord(state, record.fields, offset);
-    return record !== null;
+    // A first line that is no header has lost what it was there for.
+    return record !== null && (offset > 0 || state.meta !== null);
   });
   return state.bytes;
+}
+
+/** Only the first line is the file's own header: later ones were copied with a parent's rows (agents.md §2.2). */
+function noteCopiedMeta(state: CodexFile, payload: Fields | null): void {
+  const id = textField(payload, "id");
+  if (id === null || id === state.meta?.id || !THREAD_ID.test(id)) return;
+  if (!state.copiedMetas.includes(id) && state.copiedMetas.length < MOST_COPIED_METAS) state.copiedMetas.push(id);
 }
 
 /** What every event has: its place. */
@@ -65,14 +74,10 @@ function takeRecord(state: CodexFile, fields: Fields, offset: number): void {
   const payload = objectField(fields, "payload");
   const type = textField(fields, "type");
   const time = timeField(fields, "timestamp");
-  if (state.meta === null) {
-    // Only the first line is the file's own header: later ones were copied with a parent's rows.
+  if (offset === 0) {
     if (type === "session_meta" && payload !== null) state.meta = readMeta(payload, 2);
     else if (type === null && payload === null) state.meta = readMeta(fields, 1);
-  } else if (type === "session_meta") {
-    const id = textField(payload, "id");
-    if (id !== null && id !== state.meta.id) state.copiedMeta = id;
-  }
+  } else if (type === "session_meta") noteCopiedMeta(state, payload);
   if (time !== null) {
     if (state.startedAt === null || time < state.startedAt) state.startedAt = time;
     // The bare header of the first generation says when it began; nothing says when it ended.
@@ -103,7 +108,7 @@ function takeRecord(state: CodexFile, fields: Fields, offset: number): void {
       state.events.push({
         ...place,
         k: "record",
-        id: textField(payload, "response_id") ?? `@${offset}`,
+        id: textField(payload, "response_id") ?? placeAsId(offset),
         usage: rawUsage(objectField(payload, "usage")),
       });
       return;
@@ -120,13 +125,16 @@ function takeRecord(state: CodexFile, fields: Fields, offset: number): void {
 }
 
 function rawUsage(of: Fields | null): RawUsage {
+  const input = countField(of, "input_tokens");
+  const output = countField(of, "output_tokens");
   return {
-    input: countField(of, "input_tokens"),
+    input,
     cached: countField(of, "cached_input_tokens"),
     cacheWrite: countField(of, "cache_write_input_tokens"),
-    output: countField(of, "output_tokens"),
+    output,
     reasoning: countField(of, "reasoning_output_tokens"),
-    total: countField(of, "total_tokens"),
+    // What was cached is a part of the input, and reasoning one of the output.
+    total: numberField(of, "total_tokens") === null ? input + output : countField(of, "total_tokens"),
   };
 }
 
@@ -222,7 +230,13 @@ function takeItem(state: CodexFile, item: Fields, place: Place): void {
 function notePrompt(state: CodexFile, place: Place, from: Family, raw: string, key: string | null): void {
   const text = typedText(raw, from === "response");
   if (text === null || isRepeated(state, key)) return;
-  state.events.push({ ...place, k: "prompt", from, text: cutCodePoints(text, MOST_PROMPT) });
+  // Of a long text a copy: a piece of it would keep all of it in memory.
+  const head = raw.length > MOST_STRING ? copyOf(text.slice(0, 2 * MOST_PROMPT + 1)) : text;
+  state.events.push({ ...place, k: "prompt", from, text: cutCodePoints(head, MOST_PROMPT) });
+}
+
+function copyOf(text: string): string {
+  return Buffer.from(text, "utf16le").toString("utf16le");
 }
 
 function isRepeated(state: CodexFile, key: string | null): boolean {

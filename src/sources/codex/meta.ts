@@ -1,5 +1,5 @@
 import { type Fields, field, numberField, objectField, textField, timeField } from "../jsonl/record.ts";
-import type { CodexMeta } from "./file.ts";
+import type { CodexFile, CodexMeta } from "./file.ts";
 import { THREAD_ID } from "./rollout-name.ts";
 
 /** The payload of a `session_meta`, or the bare header of the first generation; null when it names no thread. */
@@ -13,6 +13,7 @@ export function readMeta(of: Fields, generation: 1 | 2): CodexMeta | null {
   const endOrdinal = numberField(base, "end_ordinal_exclusive");
   return {
     id,
+    headless: false,
     sessionId: threadId(of, "session_id"),
     forkedFrom: threadId(of, "forked_from_id"),
     parentThread: threadId(of, "parent_thread_id") ?? threadId(spawn, "parent_thread_id"),
@@ -29,6 +30,32 @@ export function readMeta(of: Fields, generation: 1 | 2): CodexMeta | null {
     paginated: textField(of, "history_mode") === "paginated",
     generation,
     time: timeField(of, "timestamp"),
+  };
+}
+
+/** What is known without a header: the thread its name gives, and from its first row the generation (agents.md §2.1, §2.2). */
+export function metaWithoutHeader(id: string, { events }: CodexFile): CodexMeta | null {
+  const [first] = events;
+  if (first === undefined) return null;
+  return {
+    id,
+    headless: true,
+    sessionId: null,
+    forkedFrom: null,
+    parentThread: null,
+    base: null,
+    ownFrom: null,
+    kind: "user",
+    nickname: null,
+    role: null,
+    source: null,
+    cwd: null,
+    gitBranch: null,
+    version: null,
+    provider: null,
+    paginated: first.ord >= 0,
+    generation: first.time === null ? 1 : 2,
+    time: null,
   };
 }
 

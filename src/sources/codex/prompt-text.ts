@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, textField } from "../jsonl/record.ts";
+import { type Fields, fieldsOf, type ParsedRecord, parseRecord, textField } from "../jsonl/record.ts";
 
 /** What the program puts into the conversation in the person's name (agents.md §2.5). */
 const INJECTED = [
@@ -13,6 +13,21 @@ const INJECTED = [
 const TAGGED = /^<[a-z]+(?:[_-][a-z]+)+>/u;
 const IDE = /^# Context from my IDE setup/u;
 const REQUEST = /^## My request for Codex:\s*/mu;
+/** Bytes of an IDE's context that are looked behind for the request: open files and a selection are smaller by far. */
+const MOST_CONTEXT = 1024 * 1024;
+
+/**
+ * A row as `parseRecord` reads it, strings of big lines cut to `mostString` bytes, but for the context of an IDE: what
+ * was typed stands behind it (agents.md §2.5). null: the line is no record.
+ */
+export function parseRow(line: Buffer, mostString?: number): ParsedRecord | null {
+  const record = parseRecord(line, mostString);
+  if (record === null || mostString === undefined) return record;
+  for (const head of record.cuts.keys()) {
+    if (IDE.test(head.trimStart())) return parseRecord(line, Math.max(mostString, MOST_CONTEXT));
+  }
+  return record;
+}
 
 /** The text a person typed, null when the program wrote the row. */
 export function typedText(text: string, fromModelRows: boolean): string | null {

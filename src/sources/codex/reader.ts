@@ -2,7 +2,6 @@ import { dirname, join } from "node:path";
 import type { Folded } from "../../files/fold.ts";
 import type { Evidence } from "../../probe/evidence.ts";
 import { paneOfProcess } from "../../probe/pane-of-process.ts";
-import type { Process } from "../../probe/processes.ts";
 import type { Document } from "../../session/document.ts";
 import { parseKey, type SessionKey, sessionKey } from "../../session/key.ts";
 import type { Problem } from "../../session/problem.ts";
@@ -21,7 +20,7 @@ import { codexDocument } from "./documents.ts";
 import { type CodexFile, newCodexFile } from "./file.ts";
 import { advanceCodex, codexFold, codexZstFold } from "./fold.ts";
 import { codexForks } from "./fork.ts";
-import { guessOwners } from "./guess.ts";
+import { type Guess, guessOwners } from "./guess.ts";
 import { locate } from "./locate.ts";
 import { type Holder, holderOf, isCodex, LOCK_DIRECTORY, lockInode, lockPath, openedTwice } from "./locks.ts";
 import { threadRequests } from "./requests.ts";
@@ -57,7 +56,7 @@ export class CodexReader implements SourceReader {
   #listing: Problem[] = [];
   #prices: PriceBook | null = null;
   #lookup: RolloutLookup;
-  #guesses = new Map<string, Process>();
+  #guesses = new Map<string, Guess>();
   readonly fork: ForkAbility;
 
   constructor(roots: readonly Root[], services: Services) {
@@ -292,17 +291,17 @@ export class CodexReader implements SourceReader {
     const key = sessionKey(NAME, current.root.index, thread);
     const path = lockPath(current.root.path, thread);
     const holder = holderOf(path, this.#locks.get(path) ?? null, evidence);
-    const guessed = holder.held === "yes" ? null : (this.#guesses.get(thread) ?? null);
+    const guess = holder.held === "yes" ? null : (this.#guesses.get(thread) ?? null);
     const seen = this.#services.seen(key);
     const updatedAt = new Date(described.updatedAt ?? current.folded.mtimeMs).toISOString();
     const verdict = judge({
       tail: described.tail,
       holder,
-      guessedPid: guessed?.pid ?? null,
+      guess,
       archived: current.archived,
       seen: seen !== null && seen >= updatedAt,
     });
-    const process = holder.process ?? guessed;
+    const process = holder.process ?? guess?.process ?? null;
     const pane =
       process === null || evidence.processes === null
         ? null
@@ -316,7 +315,7 @@ export class CodexReader implements SourceReader {
       described,
       verdict,
       holder,
-      guessedPid: guessed?.pid ?? null,
+      guess,
       livePane: pane?.id ?? null,
       openTwice,
       prices: this.#prices,

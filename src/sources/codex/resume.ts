@@ -8,7 +8,11 @@ export function codexResume(held: HeldThread): ResumeAnswer {
   const { snapshot, described, holder } = held;
   if (snapshot.resume === null) return { ok: false, reason: "it cannot be resumed" };
   if (described.kind !== "user") return { ok: false, reason: "it belongs to another thread: resume that one" };
-  if (metaOf(held.current)?.generation === 1) {
+  const meta = metaOf(held.current);
+  if (meta?.headless === true) {
+    return { ok: false, reason: "its first line, the header, is damaged: codex cannot tell which thread it is" };
+  }
+  if (meta?.generation === 1) {
     return { ok: false, reason: "its file is of the first generation (2025-05), which codex no longer resumes" };
   }
   if (holder.held === "yes") {

@@ -1,7 +1,9 @@
+import { basename } from "node:path";
 import type { Folded } from "../../files/fold.ts";
 import type { Root } from "../source.ts";
 import type { CodexEvent, CodexFile, CodexMeta } from "./file.ts";
-import { type RolloutName, THREAD_ID } from "./rollout-name.ts";
+import { metaWithoutHeader } from "./meta.ts";
+import { parseRolloutName, type RolloutName, THREAD_ID } from "./rollout-name.ts";
 
 /** One rollout file that was read. */
 export interface Rollout {
@@ -18,6 +20,8 @@ export interface RolloutLookup {
   of(thread: string): readonly Rollout[];
   /** The thread we ourselves copied this one from. */
   madeFrom(thread: string): string | null;
+  /** The threads that say they were made from this one, which may be gone: its forks and sub-agents, and theirs. */
+  pointingAt(thread: string): readonly string[];
 }
 
 export function eventsOf(rollout: Rollout): readonly CodexEvent[] {
@@ -36,14 +40,25 @@ const heads = new WeakMap<Folded<CodexFile>, Head>();
 function headOf(folded: Folded<CodexFile>): Head {
   const known = heads.get(folded);
   if (known !== undefined) return known;
-  const { meta, startedAt, bytes } = folded.state;
-  const head = { meta, startedAt, bytes };
+  const { startedAt, bytes } = folded.state;
+  const head = { meta: folded.state.meta ?? metaByName(folded), startedAt, bytes };
   heads.set(folded, head);
   return head;
 }
 
+/** Of a file whose first line is damaged the name tells the thread; null: nothing of it was read, or not from its start. */
+function metaByName({ path, state }: Folded<CodexFile>): CodexMeta | null {
+  const thread = parseRolloutName(basename(path))?.thread ?? "";
+  return state.low === 0 && THREAD_ID.test(thread) ? metaWithoutHeader(thread, state) : null;
+}
+
 export function metaOf(rollout: Rollout): CodexMeta | null {
   return headOf(rollout.folded).meta;
+}
+
+/** The header of a file that no rollout is made of yet. */
+export function headerOf(folded: Folded<CodexFile>): CodexMeta | null {
+  return headOf(folded).meta;
 }
 
 /** The thread a file belongs to: what its own header says, not its name. */
@@ -89,7 +104,7 @@ function samePlace(a: Rollout, b: Rollout): boolean {
 }
 
 /** When a file was begun: the name's local time sorts within one machine, the header's is exact. */
-function startOf(one: Rollout): string {
+export function startOf(one: Rollout): string {
   const time = metaOf(one)?.time ?? headOf(one.folded).startedAt;
   return time === null ? one.name.time : new Date(time).toISOString();
 }

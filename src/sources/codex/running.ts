@@ -3,7 +3,7 @@ import { cleanLine } from "../../session/untrusted.ts";
 import type { PriceBook } from "../../usage/prices.ts";
 import { addTokens, NO_TOKENS } from "../../usage/request.ts";
 import { isoTime } from "../jsonl/record.ts";
-import type { CodexEvent, CodexFile } from "./file.ts";
+import type { CodexEvent, CodexFile, RawUsage } from "./file.ts";
 import { recordKey, tokensOf } from "./requests.ts";
 import { eventsOf, metaOf, type Rollout } from "./rollouts.ts";
 import { noTail, stepTail, type Tail, type TailSoFar } from "./tail.ts";
@@ -64,6 +64,11 @@ function nothingYet(): Running {
   };
 }
 
+/** Tokens in the model's context after a response, null where its numbers are not there: an answer is never 0 tokens. */
+export function contextUsed({ total }: RawUsage, limit: number | null): Running["context"] {
+  return total === 0 ? null : { used: total, limit };
+}
+
 function step(so: Running, event: CodexEvent): void {
   switch (event.k) {
     case "prompt": {
@@ -93,10 +98,10 @@ function step(so: Running, event: CodexEvent): void {
       return;
     case "total":
       so.limit = event.window ?? so.limit;
-      so.context = { used: event.last.total, limit: so.limit };
+      so.context = contextUsed(event.last, so.limit);
       return;
     case "record":
-      so.context = { used: event.usage.total, limit: so.limit };
+      so.context = contextUsed(event.usage, so.limit);
       return;
     case "rollback":
       so.rolledBack = true;

@@ -4,6 +4,7 @@ import { cleanLine, cutCodePoints } from "../../session/untrusted.ts";
 import { type PriceBook, pricedUsage } from "../../usage/prices.ts";
 import { isoTime } from "../jsonl/record.ts";
 import type { Described } from "./describe.ts";
+import type { Guess } from "./guess.ts";
 import type { Holder } from "./locks.ts";
 import { metaOf, type Rollout } from "./rollouts.ts";
 import type { judge } from "./status.ts";
@@ -14,7 +15,7 @@ export interface SnapshotParts {
   described: Described;
   verdict: ReturnType<typeof judge>;
   holder: Holder;
-  guessedPid: number | null;
+  guess: Guess | null;
   livePane: string | null;
   openTwice: string[];
   prices: PriceBook | null;
@@ -83,7 +84,7 @@ export function snapshotOf(parts: SnapshotParts): Snapshot {
       programmatic: described.programmatic,
       version: meta?.version ?? null,
       edits: described.edits,
-      pid: parts.holder.pid ?? parts.guessedPid,
+      pid: parts.holder.pid ?? parts.guess?.process.pid ?? null,
       openTwice: parts.openTwice,
       statusDetail: detail,
       archived: current.archived,
@@ -106,6 +107,6 @@ function actionsOf({ described, holder, livePane, current }: SnapshotParts): Sna
   const attach: Snapshot["can"] = livePane === null ? [] : ["attach"];
   if (described.kind !== "user") return attach;
   if (holder.held === "yes") return attach;
-  const old = metaOf(current)?.generation === 1;
-  return old ? [...attach] : ["fork", "revert", "resume", ...attach];
+  const meta = metaOf(current);
+  return meta?.headless === true || meta?.generation === 1 ? attach : ["fork", "revert", "resume", ...attach];
 }

@@ -1,5 +1,6 @@
 import type { Status, StatusName } from "../../session/status.ts";
 import { isoTime } from "../jsonl/record.ts";
+import type { Guess } from "./guess.ts";
 import type { Holder } from "./locks.ts";
 import type { Tail } from "./tail.ts";
 
@@ -7,8 +8,8 @@ import type { Tail } from "./tail.ts";
 export interface Case {
   tail: Tail;
   holder: Holder;
-  /** A codex that runs in its folder, for versions that had no locks. */
-  guessedPid: number | null;
+  /** A codex that may run it, for versions that had no locks. */
+  guess: Guess | null;
   archived: boolean;
   seen: boolean;
 }
@@ -21,8 +22,7 @@ type Verdict = Omit<Status, "why" | "native"> & { native: Native; detail: string
 export function judge(one: Case): Status & { native: Native; detail: string | null } {
   const { tail, holder } = one;
   const why = [holder.why];
-  if (one.guessedPid !== null)
-    why.push(`process ${one.guessedPid} is a codex in its folder, and this is the newest thread there`);
+  if (one.guess !== null) why.push(one.guess.evidence);
   why.push(`${tail.evidence}${since(tail.time)}`);
   const { first, ...verdict } = decide(one);
   const status = one.archived && (verdict.status === "idle" || verdict.status === "done") ? "archived" : verdict.status;
@@ -31,13 +31,13 @@ export function judge(one: Case): Status & { native: Native; detail: string | nu
 
 function decide(one: Case): Verdict {
   const { tail, holder } = one;
-  const live = holder.held === "yes" || one.guessedPid !== null;
+  const live = holder.held === "yes" || one.guess !== null;
   const certainty = holder.held === "yes" ? "recorded" : "guess";
   if (tail.state === "error") {
     return verdict("failed", "error", { activity: tail.text, detail: tail.text });
   }
   if (tail.state === "open") {
-    if (live) return running(tail, certainty);
+    if (holder.held === "yes" || one.guess?.mayHaveWritten === true) return running(tail, certainty);
     if (holder.held === "unknown")
       return verdict("unknown", "unknown", { certainty: "guess", activity: callActivity(tail) });
     return verdict("interrupted", "interrupted", { certainty: "guess", activity: callActivity(tail) });

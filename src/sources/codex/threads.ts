@@ -2,10 +2,11 @@ import { basename, sep } from "node:path";
 import type { Folded } from "../../files/fold.ts";
 import type { Problem } from "../../session/problem.ts";
 import type { Root } from "../source.ts";
+import { copiedThreads } from "./copied-prefix.ts";
 import type { CodexFile } from "./file.ts";
 import { LOCK_DIRECTORY, lockedThread } from "./locks.ts";
 import { parseRolloutName } from "./rollout-name.ts";
-import { chooseRollouts, metaOf, type Rollout, type RolloutLookup, threadOf } from "./rollouts.ts";
+import { chooseRollouts, headerOf, metaOf, type Rollout, type RolloutLookup, threadOf } from "./rollouts.ts";
 
 const SOURCE = "codex";
 
@@ -58,7 +59,7 @@ export class CodexThreads {
 
   /** The threads as they are at this moment: what is worked out from it may be kept as long as it. */
   lookup(madeFrom: (thread: string) => string | null): RolloutLookup {
-    return { of: (thread) => this.of(thread), madeFrom };
+    return { of: (thread) => this.of(thread), madeFrom, pointingAt: (thread) => this.children(thread) };
   }
 
   /** Takes in a rollout; returns the threads it may change. */
@@ -98,6 +99,7 @@ export class CodexThreads {
     // A parent that appears, is read anew or catches up decides what its copies have from it.
     if (reached === undefined || reached.state.deref() !== folded.state || old !== thread) {
       for (const child of this.#family(thread)) dirty.add(child);
+      if (headerOf(folded)?.kind === "user") for (const heir of this.#heirsOf(copiedThreads(folded))) dirty.add(heir);
     } else if (this.children(thread).some((child) => this.#needsMore(child, thread, reached))) {
       for (const child of this.#family(thread)) dirty.add(child);
     }
@@ -161,10 +163,26 @@ export class CodexThreads {
   /** Could what a child has from its parent lie behind what had been read of the parent? */
   #needsMore(child: string, parent: string, reached: { events: number; ordinal: number }): boolean {
     return this.of(child).some((file) => {
-      const { meta, events } = file.folded.state;
-      if (meta?.base != null) return meta.base.thread === parent && meta.base.endOrdinal > reached.ordinal + 1;
-      return meta?.ownFrom == null && events.length >= reached.events;
+      const { events } = file.folded.state;
+      const meta = metaOf(file);
+      const base = meta?.base ?? null;
+      if (base === null) return meta?.ownFrom == null && events.length >= reached.events;
+      if (base.thread === parent && base.endOrdinal > reached.ordinal + 1) return true;
+      return events.length >= reached.events && events.some((event) => event.thread === parent);
     });
+  }
+
+  /** The forks of those of these threads that are gone: one of them is counted for what all have (agents.md §0). */
+  #heirsOf(parents: Iterable<string>): string[] {
+    const found: string[] = [];
+    for (const parent of parents) {
+      if (this.#byThread.has(parent)) continue;
+      for (const child of this.#children.get(parent) ?? []) {
+        const file = this.of(child).at(-1);
+        if (file !== undefined && metaOf(file)?.kind === "user") found.push(child);
+      }
+    }
+    return found;
   }
 
   #leave(thread: string, path: string, dirty: Set<string>): void {
@@ -175,7 +193,9 @@ export class CodexThreads {
     dirty.add(thread);
     for (const child of this.#family(thread)) dirty.add(child);
     for (const [parent, children] of this.#children) {
-      if (!this.#byThread.has(thread) && children.delete(thread)) dirty.add(parent);
+      if (this.#byThread.has(thread) || !children.delete(thread)) continue;
+      dirty.add(parent);
+      for (const heir of this.#heirsOf([parent])) dirty.add(heir);
     }
   }
 
@@ -195,10 +215,10 @@ export class CodexThreads {
 }
 
 function pointedAt(folded: Folded<CodexFile>): Set<string> {
-  const { meta, copiedMeta, events } = folded.state;
-  const foreign = events.findLast((event) => event.thread !== undefined)?.thread;
-  const all = [meta?.forkedFrom, meta?.parentThread, meta?.base?.thread, copiedMeta, foreign];
-  const found = new Set<string>();
-  for (const one of all) if (one !== null && one !== undefined && one !== meta?.id) found.add(one);
+  const meta = headerOf(folded);
+  if (meta === null) return new Set();
+  const found = new Set(copiedThreads(folded));
+  const named = [meta.forkedFrom, meta.parentThread, meta.base?.thread ?? null];
+  for (const one of named) if (one !== null && one !== meta.id) found.add(one);
   return found;
 }

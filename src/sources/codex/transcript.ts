@@ -11,15 +11,16 @@ import {
   type Segment,
   wantsMore,
 } from "../jsonl/pages.ts";
-import { parseRecord } from "../jsonl/record.ts";
 import type { Page, PageRequest, Transcript } from "../source.ts";
 import { copiedPrefix } from "./copied-prefix.ts";
 import { cutAtPrompt, refusal } from "./cuts.ts";
 import { entriesOf } from "./entries.ts";
+import { hasRecords, lastUpTo, modelAt } from "./event-index.ts";
 import { newCodexFile } from "./file.ts";
 import { advanceCodex } from "./fold.ts";
 import { firstLineEnd, type OpenRollout, offsetOfOrdinal, openRollout } from "./open-rollout.ts";
 import { eventsOnPath, isShown, type PathEvent, pathOf } from "./path.ts";
+import { parseRow } from "./prompt-text.ts";
 import { baseOf, eventsOf, metaOf, type Rollout, type RolloutLookup } from "./rollouts.ts";
 
 export interface TranscriptSource {
@@ -30,6 +31,20 @@ export interface TranscriptSource {
 /** A part of a conversation's bytes. */
 interface Part extends Segment {
   file: Rollout;
+}
+
+/** A conversation's events, and where among them the model's context begins: at the last compaction, -1 without one. */
+interface Path {
+  all: PathEvent[];
+  compacted: number;
+}
+
+/** What is shown of a conversation. */
+interface Shown {
+  current: Rollout;
+  path: Path;
+  parts: readonly Part[];
+  request: PageRequest;
 }
 
 const LEAST_STRING = 4096;
@@ -44,7 +59,7 @@ export class CodexTranscript implements Transcript {
   #tail = FIRST_TAIL;
   #ends: Rollout | null = null;
   readonly #cache = new EntryCache<Entry[]>();
-  #path: { key: object; events: number; lookup: RolloutLookup; all: PathEvent[] } | null = null;
+  #path: { key: object; events: number; lookup: RolloutLookup; path: Path } | null = null;
 
   constructor(source: TranscriptSource) {
     this.#source = source;
@@ -97,7 +112,7 @@ export class CodexTranscript implements Transcript {
       const parts = partsOf(current, lookup, opened, 0);
       const path = this.#pathOf(current, lookup);
       const shown = request.view === "context" ? contextParts(parts, path) : parts;
-      return pageOf(this.#view(current, shown, path, request.textLimit), request);
+      return pageOf(this.#view({ current, path, parts: shown, request }), request);
     } catch (error) {
       if (error instanceof NoSuchEntry && current.folded.state.low > 0) return null;
       throw error;
@@ -106,20 +121,21 @@ export class CodexTranscript implements Transcript {
     }
   }
 
-  #pathOf(current: Rollout, lookup: RolloutLookup): PathEvent[] {
+  #pathOf(current: Rollout, lookup: RolloutLookup): Path {
     const key = current.folded.state;
     const { length } = key.events;
-    if (this.#path?.key === key && this.#path.events === length && this.#path.lookup === lookup) return this.#path.all;
+    if (this.#path?.key === key && this.#path.events === length && this.#path.lookup === lookup) return this.#path.path;
     const all = eventsOnPath(pathOf(current, lookup));
-    this.#path = { key, events: length, lookup, all };
-    return all;
+    const path = { all, compacted: all.findLastIndex((one) => one.event.k === "compaction" && !one.dropped) };
+    this.#path = { key, events: length, lookup, path };
+    return path;
   }
 
-  #view(current: Rollout, parts: readonly Part[], path: PathEvent[], textLimit: number | undefined): EntryView {
-    const compacted = lastCompaction(path);
+  #view(shown: Shown): EntryView {
+    const { current, parts } = shown;
     return {
       lines: inFileOrder(parts),
-      entries: (placed) => this.#entries(current, parts, path, compacted, placed, textLimit),
+      entries: (placed) => this.#entries(shown, placed),
       locate(ref) {
         const found = /^(?:([A-Za-z0-9_-]{1,200}))?@(\d{1,15})(?:\/(\d{1,6}))?$/u.exec(ref);
         if (found === null) return null;
@@ -132,14 +148,8 @@ export class CodexTranscript implements Transcript {
     };
   }
 
-  #entries(
-    current: Rollout,
-    parts: readonly Part[],
-    path: PathEvent[],
-    compacted: number,
-    { line, segment }: Placed,
-    textLimit: number | undefined,
-  ): Entry[] {
+  #entries({ current, path: { all: path, compacted }, parts, request }: Shown, { line, segment }: Placed): Entry[] {
+    const { textLimit, view } = request;
     const part = parts[segment];
     if (part === undefined) return [];
     const { state } = part.file.folded;
@@ -150,19 +160,20 @@ export class CodexTranscript implements Transcript {
     const one = at < 0 ? undefined : path[at];
     const dropped = (one ?? path[onPath.before])?.dropped === true && !isRollback(one ?? path[onPath.before]);
     const inContext = !dropped && (compacted < 0 || onPath.before >= compacted);
+    const beginsContext = view === "context" && at >= 0 && at === compacted;
     const forkable =
       one?.event.k === "prompt" &&
       refusal(current) === null &&
       !dropped &&
       isShown(part.file, index) &&
       cutAtPrompt(path, at, one).ok;
-    const bits = `${dropped}${inContext}${forkable}`;
+    const bits = `${dropped}${inContext}${forkable}${beginsContext}`;
     const tag = tagOf(part.file, current);
     const key = `${tag}@${line.offset}:${line.bytes.length}:${part.file.folded.ino}:${bits}:${textLimit ?? ""}`;
     const made = this.#cache.get(key, () => {
-      const record = parseRecord(line.bytes, textLimit === undefined ? undefined : Math.max(textLimit, LEAST_STRING));
+      const record = parseRow(line.bytes, textLimit === undefined ? undefined : Math.max(textLimit, LEAST_STRING));
       if (record === null) return null;
-      const context = contextBefore(part.file, index < 0 ? indexBefore(part.file, line.offset) : index);
+      const inForce = modelAt(part.file, index < 0 ? indexBefore(part.file, line.offset) : index);
       return entriesOf(
         record,
         {
@@ -173,9 +184,10 @@ export class CodexTranscript implements Transcript {
           inContext,
           forkable,
           event,
-          shown: index >= 0 && isShown(part.file, index),
-          newModel: context.changed,
-          model: context.model,
+          shown: beginsContext || (index >= 0 && isShown(part.file, index)),
+          beginsContext,
+          newModel: inForce.changed,
+          model: inForce.model,
           usage: usageOf(part.file, event),
         },
         textLimit,
@@ -226,8 +238,8 @@ function partsOf(file: Rollout, lookup: RolloutLookup, open: (file: Rollout) => 
 }
 
 /** What the model sees: from the last compaction on. */
-function contextParts(parts: readonly Part[], path: readonly PathEvent[]): Part[] {
-  const compaction = path[lastCompaction(path)];
+function contextParts(parts: readonly Part[], { all, compacted }: Path): Part[] {
+  const compaction = all[compacted];
   if (compaction === undefined) return [...parts];
   const at = parts.findIndex(
     (part) =>
@@ -236,10 +248,6 @@ function contextParts(parts: readonly Part[], path: readonly PathEvent[]): Part[
   return at < 0
     ? [...parts]
     : parts.slice(at).map((part, i) => (i === 0 ? { ...part, from: compaction.event.at } : part));
-}
-
-function lastCompaction(path: readonly PathEvent[]): number {
-  return path.findLastIndex((one) => one.event.k === "compaction" && !one.dropped);
 }
 
 function isRollback(one: PathEvent | undefined): boolean {
@@ -254,14 +262,7 @@ function eventAt(file: Rollout, offset: number): number {
 /** The last event that is not behind `offset`, -1. */
 function indexBefore(file: Rollout, offset: number): number {
   const events = eventsOf(file);
-  let low = 0;
-  let high = events.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((events[middle]?.at ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
+  return lastUpTo(0, events.length, (i) => (events[i]?.at ?? 0) <= offset);
 }
 
 const starts = new WeakMap<readonly PathEvent[], Map<string, { from: number; to: number }>>();
@@ -280,29 +281,13 @@ function placeOnPath(path: readonly PathEvent[], file: Rollout, offset: number):
   }
   const range = ranges.get(file.path);
   if (range === undefined) return { exact: -1, before: -1 };
-  let { from: low, to: high } = range;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((path[middle]?.event.at ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  const before = low - 1;
+  const before = lastUpTo(range.from, range.to, (i) => (path[i]?.event.at ?? 0) <= offset);
   return { exact: path[before]?.event.at === offset && path[before]?.file.path === file.path ? before : -1, before };
-}
-
-/** The model in force at an event, and whether it changed there. */
-function contextBefore(file: Rollout, index: number): { model: string | null; changed: boolean } {
-  const events = eventsOf(file);
-  const at = events.findLastIndex((event, i) => i <= index && event.k === "context");
-  const now = events[at];
-  if (now?.k !== "context") return { model: null, changed: false };
-  const before = events.findLast((event, i) => i < at && event.k === "context");
-  return { model: now.model, changed: at === index && (before?.k !== "context" || before.model !== now.model) };
 }
 
 /** Responses have records of their own; only where there are none, the running total tells of them. */
 function usageOf(file: Rollout, event: ReturnType<typeof eventsOf>[number] | null) {
   if (event?.k === "record") return event.usage;
   if (event?.k !== "total" || event.last.input + event.last.output === 0) return null;
-  return eventsOf(file).some((one) => one.k === "record") ? null : event.last;
+  return hasRecords(file) ? null : event.last;
 }

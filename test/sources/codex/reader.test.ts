@@ -130,6 +130,7 @@ describe("the reader", () => {
       env: {},
       seen: () => null,
       copiedFrom: () => null,
+      directories: () => [],
     });
     const before = fileWork.bytesRead;
     const first = await reader.scan(NOBODY)[Symbol.asyncIterator]().next();

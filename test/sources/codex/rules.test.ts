@@ -15,7 +15,7 @@ import { foldInPieces } from "../../support/fold-in-pieces.ts";
 import { evidenceOf, readSource } from "../../support/read-source.ts";
 import { temporaryDirectory } from "../../support/temp.ts";
 import { treeHash } from "../../support/tree-hash.ts";
-import { append, Rollout, uuid7 } from "./rows.ts";
+import { append, Rollout, type Row, uuid7 } from "./rows.ts";
 
 const NOW = "2026-11-20T12:00:00.000Z";
 const DAY = "2026-11-10T09:00:00.000Z";
@@ -72,6 +72,35 @@ describe("a prompt", () => {
     ["<div>", true, "<div>"],
   ])("%j is %j", (text, fromModelRows, typed) => {
     expect(typedText(text, fromModelRows)).toBe(typed);
+  });
+});
+
+describe("a title", () => {
+  const request = (files: number): string =>
+    `# Context from my IDE setup:\n\n## Open tabs:\n${"- file.ts\n".repeat(files)}\n## My request for Codex:\nFix the kettle\n`;
+
+  test.each([
+    [true, 1],
+    [true, 5000],
+    [true, 60_000],
+    [false, 1],
+    [false, 5000],
+    [false, 60_000],
+  ])(
+    "of an IDE's prompt is what was asked, however long the context (paginated %s, %i open files)",
+    async (paginated, n) => {
+      const one = new Rollout(DAY, { paginated }).prompt(request(n)).reply("a").done();
+      const { seen } = await read([one]);
+      const asked = "Fix the kettle";
+      expect(seen.byId(one.id)).toMatchObject({ title: asked, extra: { firstPrompt: asked, lastPrompt: asked } });
+    },
+  );
+
+  test("keeps nothing of the context it stands behind", () => {
+    const one = new Rollout(DAY).prompt(request(60_000));
+    const state = codexFold.initial();
+    runNow(codexFold.advance(state, bytesOf(Buffer.from(one.text())), 0));
+    expect(JSON.stringify(state).length).toBeLessThan(2000);
   });
 });
 
@@ -157,6 +186,33 @@ describe("usage", () => {
   });
 });
 
+describe("the context used", () => {
+  const bare = { input_tokens: 500, cached_input_tokens: 100, output_tokens: 50, reasoning_output_tokens: 20 };
+  const zeros = { input_tokens: 0, cached_input_tokens: 0, output_tokens: 0 };
+  const count = (one: Rollout, last: Row | null) =>
+    one.event("token_count", {
+      info: { total_token_usage: bare, last_token_usage: last, model_context_window: 258_400 },
+    });
+  const record = (one: Rollout, usage: Row | null) => one.line("token_usage_record", { response_id: "r", usage });
+
+  test.each<[string, (one: Rollout) => Rollout, number | null]>([
+    ["is the total of the last request", (one) => count(one, { ...bare, total_tokens: 700 }), 700],
+    ["is the sum of its parts where no total is written", (one) => count(one, bare), 550],
+    ["is the sum of a record's parts where no total is written", (one) => record(one, bare), 550],
+    ["is the estimate behind a compaction", (one) => count(one, { ...zeros, total_tokens: 7000 }), 7000],
+    ["is unknown where nothing is written", (one) => count(one, null), null],
+    ["is unknown where a record has no usage", (one) => record(one, null), null],
+    ["is never 0", (one) => count(one, { ...zeros, total_tokens: 0 }), null],
+    ["is known again later", (one) => count(record(one, null), bare), 550],
+  ])("%s", async (_, write, used) => {
+    for (const paginated of [true, false]) {
+      const one = write(new Rollout(DAY, { paginated }).prompt("p").reply("a")).done();
+      const { seen } = await read([one]);
+      expect(seen.byId(one.id).context).toEqual(used === null ? null : { used, limit: 258_400 });
+    }
+  });
+});
+
 /** A legacy fork: own header, the parent's rows re-stamped over seconds, the parent's header first. */
 function legacyFork(parent: Rollout, at = LATER): Rollout {
   const fork = new Rollout(at, { paginated: false, n: 9, meta: { forked_from_id: parent.id, cwd: "/work/fork" } });
@@ -193,8 +249,13 @@ describe("what was copied", () => {
   });
 
   test("of a parent that is gone ends where the first turn is not older than the fork", async () => {
-    const fork = legacyFork(parent()).prompt("own").reply("c").total([350, 35], [50, 5]).done();
-    expect(await own([fork], fork)).toEqual({ all: [350, 35], own: [50, 5], requests: 1 });
+    const whole = parent();
+    const [first, second] = [LATER, "2026-11-10T11:00:00.000Z"].map((at) =>
+      legacyFork(whole, at).prompt("own").reply("c").total([350, 35], [50, 5]).done(),
+    ) as [Rollout, Rollout];
+    expect(await own([first, second], second)).toEqual({ all: [350, 35], own: [50, 5], requests: 1 });
+    expect(await own([first, second], first)).toEqual({ all: [350, 35], own: [350, 35], requests: 3 });
+    expect(await own([second], second)).toEqual({ all: [350, 35], own: [350, 35], requests: 3 });
   });
 
   test("of a fork of a fork is counted for the first owner", async () => {
@@ -433,6 +494,24 @@ describe("a status", () => {
     const old = new Rollout(DAY, { paginated: false }).prompt("p").call("c");
     const { seen } = await read([old], evidenceOf(NOW, processTable([codex()])));
     expect(seen.byId(old.id)).toMatchObject({ native: "working", certainty: "guess", extra: { pid: 9 } });
+  });
+
+  test.each<[string, boolean, string[], string | null, string, number | null]>([
+    ["open, with a codex that ran before it was written", true, [], "08:00", "working", 9],
+    ["open, with a codex of which nobody knows since when it runs", true, [], null, "working", 9],
+    ["open, with a codex that started later", true, [], "09:30", "interrupted", null],
+    ["open, with a codex that resumed it before it was written", true, ["resume"], "08:00", "working", 9],
+    ["open, with a codex that resumed it later", true, ["resume"], "09:30", "interrupted", 9],
+    ["over, with a codex that ran before it was written", false, [], "08:00", "waiting-user", 9],
+    ["over, with a codex that started later", false, [], "09:30", "idle", null],
+    ["over, with a codex that resumed it later", false, ["resume"], "09:30", "waiting-user", 9],
+  ])("of a version without locks: %s", async (_, isOpen, argv, started, native, pid) => {
+    const old = new Rollout(DAY, { paginated: false }).prompt("p").call("c");
+    if (!isOpen) old.result("c").reply("a").done();
+    const startedAt = started === null ? null : Date.parse(`2026-11-10T${started}:00.000Z`);
+    const process = codex({ startedAt, argv: ["codex", ...argv, ...(argv.length > 0 ? [old.id] : [])] });
+    const { seen } = await read([old], evidenceOf(NOW, processTable([process])));
+    expect(seen.byId(old.id)).toMatchObject({ native, extra: { pid } });
   });
 });
 

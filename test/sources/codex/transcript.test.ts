@@ -3,8 +3,10 @@ import { describe, expect, test } from "vitest";
 import { codexSource } from "../../../src/sources/codex/source.ts";
 import { copyOfFixture } from "../../support/fixtures.ts";
 import { evidenceOf, readSource } from "../../support/read-source.ts";
+import { temporaryDirectory } from "../../support/temp.ts";
 import { treeHash } from "../../support/tree-hash.ts";
 import { readBackward, readForward } from "../../support/walk-pages.ts";
+import { Rollout, type Row } from "./rows.ts";
 
 const NOW = "2026-11-20T12:00:00.000Z";
 const LEGACY = "codex:019c46c7-6a80-7e59-8bb3-ea414b14c1b0";
@@ -19,6 +21,23 @@ async function open() {
   const copy = copyOfFixture("codex");
   const { reader, seen } = await readSource(codexSource, [join(copy, "home/.codex")], evidenceOf(NOW));
   return { copy, reader, seen };
+}
+
+const DAY = "2026-11-10T09:00:00.000Z";
+
+async function readOne(one: Rollout, view: "timeline" | "context", textLimit?: number) {
+  const root = temporaryDirectory();
+  one.write(root);
+  const { reader } = await readSource(codexSource, [root], evidenceOf(NOW));
+  const transcript = await reader.transcript(`codex:${one.id}`);
+  const limits = textLimit === undefined ? {} : { textLimit };
+  const all = await readForward(transcript, { view, ...limits }, 2);
+  expect(await readBackward(transcript, { view, ...limits }, 3)).toEqual(all);
+  expect(new Set(all.map((entry) => entry.ref)).size).toBe(all.length);
+  return {
+    all,
+    shown: all.map((entry) => [entry.kind, entry.role, entry.text ?? entry.call?.name ?? entry.media?.type ?? null]),
+  };
 }
 
 async function said(key: string, view: "timeline" | "context" | "branch" = "timeline", of?: string) {
@@ -129,6 +148,27 @@ describe("a Codex transcript", () => {
     expect(all[0]?.n).toBe(1);
   });
 
+  test.each([undefined, 500])(
+    "shows what was asked in an IDE, whatever stands before it (texts up to %s bytes)",
+    async (textLimit) => {
+      const context = `# Context from my IDE setup:\n\n## Open tabs:\n${"- file.ts\n".repeat(5000)}\n`;
+      for (const paginated of [true, false]) {
+        const one = new Rollout(DAY, { paginated }).prompt(`${context}## My request for Codex:\nFix the kettle`);
+        const { all } = await readOne(one.reply("Fixed.").done(), "timeline", textLimit);
+        const said = all.filter((entry) => ["message", "text"].includes(entry.kind));
+        expect(said.map((entry) => entry.text)).toEqual(["Fix the kettle", "Fixed."]);
+      }
+    },
+  );
+
+  test("shows arguments as text where they are nested too deep to be printed", async () => {
+    const deep = "[".repeat(20_000) + "]".repeat(20_000);
+    const one = new Rollout(DAY).prompt("p");
+    one.line("response_item", { type: "function_call", name: "x", arguments: `{"a":${deep}}`, call_id: "c" });
+    const { all } = await readOne(one, "timeline");
+    expect(all.find((entry) => entry.kind === "call")?.call?.args).toBe(`{"a":${deep}}`);
+  });
+
   test("offers forks before turns, not inside them", async () => {
     const { reader } = await open();
     const all = await readForward(await reader.transcript(LEGACY), { view: "timeline" }, 100);
@@ -142,6 +182,101 @@ describe("a Codex transcript", () => {
         if (view === "timeline" || view === "context") continue;
         expect((await reader.document(key, view)).blocks.length).toBeGreaterThan(0);
       }
+    }
+  });
+});
+
+describe("what a compaction kept", () => {
+  const user = (text: string): Row => ({ type: "message", role: "user", content: [{ type: "input_text", text }] });
+  const compact = (one: Rollout, message: string, kept: unknown): Rollout =>
+    one.event("task_started", { turn_id: "t" }).line("compacted", { message, replacement_history: kept }).done();
+  const behind = [
+    ["marker", null, "model: gpt-5.4"],
+    ["message", "user", "second"],
+    ["text", "assistant", "b"],
+  ];
+
+  test.each<[string, string, unknown, unknown[][]]>([
+    [
+      "messages, its summary one of them",
+      "",
+      [user("KEPT PROMPT"), user("SUMMARY")],
+      [
+        ["compaction", null, ""],
+        ["message", "user", "KEPT PROMPT"],
+        ["message", "user", "SUMMARY"],
+      ],
+    ],
+    [
+      "a summary that is said twice",
+      "SUMMARY",
+      [user("KEPT PROMPT"), user("Another model worked on this.\nSUMMARY")],
+      [
+        ["compaction", null, null],
+        ["message", "user", "KEPT PROMPT"],
+        ["message", "user", "Another model worked on this.\nSUMMARY"],
+      ],
+    ],
+    [
+      "a summary that stands nowhere else",
+      "SUMMARY",
+      [user("KEPT PROMPT")],
+      [
+        ["compaction", null, "SUMMARY"],
+        ["message", "user", "KEPT PROMPT"],
+      ],
+    ],
+    [
+      "rows of every kind",
+      "",
+      [
+        { type: "message", role: "developer", content: [{ type: "input_text", text: "<permissions instructions>" }] },
+        user("<environment_context>"),
+        {
+          ...{ type: "message", role: "user" },
+          content: [
+            { type: "input_text", text: "look" },
+            { type: "input_image", image_url: "data:image/png;base64,AAAA" },
+          ],
+        },
+        { type: "message", role: "assistant", content: [{ type: "output_text", text: "a reply" }] },
+        { type: "reasoning", summary: [{ type: "summary_text", text: "a thought" }] },
+        { type: "function_call", name: "exec_command", arguments: "{}", call_id: "k" },
+        { type: "function_call_output", call_id: "k", output: "ok" },
+        { type: "nobody knows" },
+        null,
+        7,
+      ],
+      [
+        ["compaction", null, ""],
+        ["system", "developer", "<permissions instructions>"],
+        ["message", "user", "<environment_context>"],
+        ["message", "user", "look"],
+        ["message", "user", "image/png"],
+        ["text", "assistant", "a reply"],
+        ["thinking", "assistant", "a thought"],
+        ["call", "assistant", "exec_command"],
+        ["result", "tool", "ok"],
+      ],
+    ],
+    ["nothing, as in older versions", "SUMMARY", undefined, [["compaction", null, "SUMMARY"]]],
+    ["what is no list", "SUMMARY", { 0: "x" }, [["compaction", null, "SUMMARY"]]],
+  ])("is in the context, and once in the timeline: %s", async (_, message, kept, context) => {
+    for (const paginated of [true, false]) {
+      const one = new Rollout(DAY, { paginated }).prompt("first").reply("a").done();
+      compact(one, "AN EARLIER ONE", [user("not kept")]);
+      compact(one, message, kept).prompt("second", { model: "gpt-5.4" }).reply("b").done();
+      const { all, shown } = await readOne(one, "context");
+      expect(shown).toEqual([...context, ...behind]);
+      expect(all.filter((entry) => !entry.inContext).map((entry) => entry.kind)).toEqual(["marker"]);
+      const timeline = (await readOne(one, "timeline")).shown.filter(([kind]) => kind !== "start");
+      const earlier = [
+        ["marker", null, "model: gpt-5.3-codex"],
+        ["message", "user", "first"],
+        ["text", "assistant", "a"],
+        ["compaction", null, "AN EARLIER ONE"],
+      ];
+      expect(timeline).toEqual([...earlier, ["compaction", null, message], ...behind]);
     }
   });
 });

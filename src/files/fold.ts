@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
-import { CannotOpen, fileWork, type OpenFailure, openRegular } from "./open.ts";
+import { CannotOpen, fileWork, type OpenFailure, type OpenFile, openRegular } from "./open.ts";
 
 /** What a fold reads from: an open file, or bytes in a test. Never longer than `size`. */
 export interface ByteSource {
@@ -27,6 +27,8 @@ export interface FileFold<S> {
    * cut them and write others of the same length. Yields about once per 256 KiB.
    */
   advance(state: S, bytes: ByteSource, from: number): Generator<void, number>;
+  /** Offset of the last whole record, for a fold whose records may be long: all of it is guarded then, up to a cap. */
+  lastRecordAt?(state: S): number;
 }
 
 /** A file as far as it has been read. Plain data. */
@@ -39,7 +41,7 @@ export interface Folded<S> {
   birthtimeMs: number;
   /** End of the last whole record. */
   offset: number;
-  /** Hash of the last bytes before `offset`: an in-place rewrite, or a new file with a used inode, is noticed by it. */
+  /** Hash of the last record or at least the last bytes before `offset`: an in-place rewrite, or a new file with a used inode, is noticed by it. */
   guard: string;
   state: S;
 }
@@ -50,6 +52,8 @@ export type Advanced<S> =
 
 /** Records often end alike (`"dur_ms":1000}`): the piece is long enough to hold what tells them apart. */
 const GUARD_BYTES = 1024;
+/** Of a longer last record its beginning is guarded, where a header says what it is, and its end. */
+const MOST_GUARD_BYTES = 64 * 1024;
 
 /**
  * Brings `before` up to date with the file: O(new bytes) when it only grew, from the start when it was replaced,
@@ -67,10 +71,11 @@ export function* advanceFile<S>(
     if (same && before.size === file.size && before.mtimeMs === mtimeMs) {
       return { ok: true, folded: before, changed: false };
     }
-    const intact = same && guardAt(file, before.offset) === before.guard;
+    const intact = same && guardOf(fold, before.state, file, before.offset) === before.guard;
     const state = intact ? before.state : fold.initial();
-    const offset = yield* fold.advance(state, file, intact ? before.offset : 0);
-    const guard = guardAt(file, offset);
+    const bytes = remembering(file);
+    const offset = yield* fold.advance(state, bytes, intact ? before.offset : 0);
+    const guard = guardOf(fold, state, bytes, offset);
     return {
       ok: true,
       changed: true,
@@ -82,9 +87,26 @@ export function* advanceFile<S>(
   }
 }
 
-function guardAt(bytes: ByteSource, offset: number): string {
-  const length = Math.min(GUARD_BYTES, offset);
-  return length === 0 ? "" : hash("sha1", bytes.read(offset - length, length));
+/** Answers from what was read last where it is in that: the end of a file is looked at more than once. */
+function remembering(file: OpenFile): ByteSource {
+  let last: { at: number; bytes: Buffer } = { at: 0, bytes: Buffer.alloc(0) };
+  return {
+    size: file.size,
+    read(offset, length) {
+      const from = offset - last.at;
+      if (from < 0 || from + length > last.bytes.length) last = { at: offset, bytes: file.read(offset, length) };
+      return last.bytes.subarray(offset - last.at, offset - last.at + length);
+    },
+    readInto: file.readInto,
+  };
+}
+
+function guardOf<S>(fold: FileFold<S>, state: S, bytes: ByteSource, offset: number): string {
+  if (offset === 0) return "";
+  const tail = Math.max(0, offset - GUARD_BYTES);
+  const from = Math.min(tail, fold.lastRecordAt?.(state) ?? tail);
+  if (offset - from <= MOST_GUARD_BYTES) return hash("sha1", bytes.read(from, offset - from));
+  return hash("sha1", bytes.read(from, MOST_GUARD_BYTES)) + hash("sha1", bytes.read(tail, offset - tail));
 }
 
 /** Whether a file is as it was when it was folded: one system call, and nothing is opened. */

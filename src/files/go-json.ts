@@ -19,11 +19,25 @@ export function escapeLikeGo(json: string): string {
   return json.replace(/[<>&\u2028\u2029]/gu, (mark) => ESCAPED[mark] ?? mark);
 }
 
-const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/u;
+const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(Z|[+-]\d{2}:\d{2})$/u;
 
-/** Whether a text is an RFC 3339 time, as far as its form goes; Go's unset time is one. */
+/** The ranges Go checks. It lets an offset be 24 hours and 60 minutes, as some people write it. */
+const IN_RANGE =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-4]):(?:[0-5]\d|60))$/u;
+
+/** Whether Go reads a text as an RFC 3339 time: its unset time is one, the 30th of February is none. */
 export function isRfc3339(text: string): boolean {
-  return RFC3339.test(text);
+  if (!IN_RANGE.test(text)) return false;
+  // Every record has a time: the day is looked at without making texts of it.
+  const day = (text.charCodeAt(8) - ZERO) * 10 + text.charCodeAt(9) - ZERO;
+  return day <= 28 || day <= daysIn(Number(text.slice(0, 4)), Number(text.slice(5, 7)));
+}
+
+const ZERO = 0x30;
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
 /** An RFC 3339 time as ISO 8601, UTC, milliseconds; null when it is not one, or is Go's unset time (year 1). */

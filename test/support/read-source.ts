@@ -24,7 +24,14 @@ export class Seen {
 }
 
 export function servicesFor(over: Partial<Services> = {}): Services {
-  return { files: new LocalFoldedFiles(), env: {}, seen: () => null, copiedFrom: () => null, directories: () => [], ...over };
+  return {
+    files: new LocalFoldedFiles(),
+    env: {},
+    seen: () => null,
+    copiedFrom: () => null,
+    directories: () => [],
+    ...over,
+  };
 }
 
 export function rootsOf(source: Source, paths: readonly string[]): Root[] {

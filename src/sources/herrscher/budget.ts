@@ -38,6 +38,17 @@ export function stillReached(reason: string, caps: Caps, own: Spent, cohort: Spe
   }
 }
 
+/** Is the cap that a reason names set at all? */
+export function isCapped(reason: string, caps: Caps): boolean {
+  const capOf: Record<PausedReason, number | bigint> = {
+    cost: caps.costCap,
+    tokens: caps.tokenCap,
+    cohort_cost: caps.cohortCostCap,
+    cohort_tokens: caps.cohortTokenCap,
+  };
+  return Object.entries(capOf).some(([name, cap]) => name === reason && cap > 0);
+}
+
 /**
  * What is wrong with a cost cap as typed, null when nothing. The daemon takes NaN and Inf, and then fails at every
  * save until somebody mends it (herrscher.md §9): such a value is never sent.

@@ -12,6 +12,15 @@ export interface HerrscherConfig {
   workspace: string;
   source: string;
   home: { id: string; type: string } | null;
+  /** No command uses it. */
+  sessionMaxIdleDays?: number;
+  skills?: Skills;
+}
+
+export interface Skills {
+  /** As written. */
+  enabled?: unknown;
+  roots?: string[];
 }
 
 /** A durable agent, `agents/<name>/` (herrscher.md §5). */
@@ -42,7 +51,7 @@ export function parseConfig(text: string): HerrscherConfig | null {
   } catch {
     return null;
   }
-  if (typeof value !== "object" || value === null) return null;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
   const fields: Record<string, unknown> = { ...value };
   const home = typeof fields.home === "object" && fields.home !== null ? { ...fields.home } : null;
   return {
@@ -54,6 +63,17 @@ export function parseConfig(text: string): HerrscherConfig | null {
     workspace: asString(fields.workspace),
     source: asString(fields.source),
     home: home === null ? null : { id: asString(Reflect.get(home, "id")), type: asString(Reflect.get(home, "type")) },
+    ...(typeof fields.sessionMaxIdleDays === "number" ? { sessionMaxIdleDays: fields.sessionMaxIdleDays } : {}),
+    ...skillsOf(fields.skills),
+  };
+}
+
+function skillsOf(value: unknown): { skills?: Skills } {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
+  const { enabled, roots }: Record<string, unknown> = { ...value };
+  const named = Array.isArray(roots) ? roots.filter((root): root is string => typeof root === "string") : undefined;
+  return {
+    skills: { ...(enabled === undefined ? {} : { enabled }), ...(named === undefined ? {} : { roots: named }) },
   };
 }
 

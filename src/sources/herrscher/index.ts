@@ -2,7 +2,7 @@
 export * from "./budget.ts";
 export * from "./cohort.ts";
 export { CommandFailed, type CommandFailure, type CommandTimes, sendCommand } from "./command.ts";
-export { type DurableAgent, type HerrscherConfig, parseConfig, readAgents, readConfig } from "./config.ts";
+export { type DurableAgent, type HerrscherConfig, parseConfig, readAgents, readConfig, type Skills } from "./config.ts";
 export { DaemonHoldsRoot, type WriteOptions } from "./held.ts";
 export { type Invocation, invocation } from "./invocation.ts";
 export { lockFilePath } from "./lock-file.ts";

@@ -26,6 +26,11 @@ export function parseTree(text: string): JsonTree {
   return JSON.parse(text, keepText) as JsonTree;
 }
 
+/** Sets a key whatever its name is: assigning `__proto__` would lose it. */
+export function setKey(object: JsonObject, key: string, value: JsonTree): void {
+  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
 export function isJsonObject(tree: JsonTree | undefined): tree is JsonObject {
   return typeof tree === "object" && tree !== null && !Array.isArray(tree) && !(tree instanceof JsonNumber);
 }
@@ -53,8 +58,16 @@ export function formatTree(tree: JsonTree, indent = ""): string {
 
 /** White space at both ends as Go trims it: unlike `trim`, a byte order mark stays. */
 export function goTrim(text: string): string {
-  return text.replace(GO_SPACE_BEFORE, "").replace(GO_SPACE_AFTER, "");
+  let from = 0;
+  let to = text.length;
+  while (from < to && GO_SPACE.has(text.charCodeAt(from))) from += 1;
+  // Backwards from the end: a pattern that ends in `$` tries every run of spaces within the text, each of them again and again.
+  while (to > from && GO_SPACE.has(text.charCodeAt(to - 1))) to -= 1;
+  return text.slice(from, to);
 }
 
-const GO_SPACE_BEFORE = /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/u;
-const GO_SPACE_AFTER = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/u;
+const GO_SPACE: ReadonlySet<number> = new Set(
+  [
+    ..."\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
+  ].map((space) => space.charCodeAt(0)),
+);

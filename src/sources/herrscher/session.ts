@@ -1,4 +1,4 @@
-import { isJsonObject, JsonNumber, type JsonObject, type JsonTree } from "./json-tree.ts";
+import { isJsonObject, JsonNumber, type JsonObject, type JsonTree, setKey } from "./json-tree.ts";
 
 /** One session of the daemon: a row of `state.json` (herrscher.md §2). As in the program, "" , 0 and [] mean "not set". */
 export interface Session {
@@ -195,7 +195,7 @@ export function sessionTree(session: Session, before: JsonObject | null): JsonOb
   }
   if (before === null) return tree;
   const known = new Set(FIELDS.map((field) => field.key));
-  for (const [key, value] of Object.entries(before)) if (!known.has(key)) tree[key] = value;
+  for (const [key, value] of Object.entries(before)) if (!known.has(key)) setKey(tree, key, value);
   return tree;
 }
 

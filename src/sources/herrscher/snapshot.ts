@@ -37,6 +37,7 @@ export function snapshotOf(facts: RowFacts, place: SnapshotPlace): { snapshot: S
     sums,
     own,
     cohort: facts.cohortSpent,
+    compacted: facts.files.fellAway !== null,
     daemon: facts.daemon,
     live,
     feed: facts.feed,

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { replaceFile } from "../../files/publish.ts";
 import { refuseIfHeld, type WriteOptions } from "./held.ts";
-import { formatTree, isJsonObject, type JsonObject, type JsonTree } from "./json-tree.ts";
+import { formatTree, isJsonObject, type JsonObject, type JsonTree, setKey } from "./json-tree.ts";
 import { InvalidSessionName, isValidInstanceID, isValidName } from "./names.ts";
 import { copySession, type Session, sessionTree } from "./session.ts";
 import { BadState, freeID, type HomeRef, readStateFile, type StateContent } from "./state-file.ts";
@@ -306,7 +306,7 @@ export class State {
     tree.sessions = this.#rows?.map(rowTree) ?? null;
     optional("statusMessageID", this.#statusMessageID);
     optional("instanceID", this.#instanceID);
-    for (const [key, value] of Object.entries(old)) if (!STATE_KEYS.has(key)) tree[key] = value;
+    for (const [key, value] of Object.entries(old)) if (!STATE_KEYS.has(key)) setKey(tree, key, value);
     return tree;
   }
 }

@@ -1,6 +1,6 @@
 import type { Status } from "../../session/status.ts";
 import { cleanLine, titleLine } from "../../session/untrusted.ts";
-import { type Caps, type Spent, stillReached } from "./budget.ts";
+import { type Caps, isCapped, type Spent, stillReached } from "./budget.ts";
 import type { Daemon } from "./daemon.ts";
 import { isBusy, type LiveSession } from "./events.ts";
 import type { FeedState } from "./live.ts";
@@ -17,6 +17,8 @@ export interface StatusFacts {
   sums: TranscriptSums;
   own: Spent;
   cohort: Spent;
+  /** Have entries been seen to fall out of its transcript, and out of its totals with them? */
+  compacted: boolean;
   /** null: its socket is being asked. */
   daemon: Daemon | null;
   /** What events say of this very session, null before its first one. */
@@ -34,6 +36,8 @@ export interface Judged extends Status {
 
 /** How long a question without an answer is taken for a turn that runs, ms: no event has told either way. */
 const ASKED_LATELY_MS = 30 * 60_000;
+/** How far clocks differ without anybody's fault, ms: what lies further ahead says nothing of what happened lately. */
+const SKEW_MS = 60_000;
 
 /** herrscher's own word: archived before paused before running, which says nothing about a process (herrscher.md §7). */
 function nativeWord(session: Session): "archived" | "paused" | "running" {
@@ -55,7 +59,7 @@ function judgeRow(facts: StatusFacts): Judged {
   if (!facts.usable) return { ...base, native: null, activity: null, status: "unknown", certainty: "guess", why: [] };
   if (session.archived) return { ...base, status: "archived", why: ["state.json says archived"] };
   if (session.pausedReason !== "") {
-    const words = pausedWords(session, facts.own, facts.cohort);
+    const words = pausedWords(facts);
     return { ...base, status: "paused", activity: words[0] ?? null, why: words };
   }
   if (daemon === null) {
@@ -87,17 +91,21 @@ function beforeFirstEvent(
     return { ...base, status: "idle", certainty: "guess", why: [last, ...up] };
   }
   const asked = Date.parse(sums.lastAt);
+  const ahead = asked > now + SKEW_MS;
   const until = asked + ASKED_LATELY_MS;
   const activity = titleLine(sums.task ?? "") || null;
-  if (Number.isNaN(asked) || now >= until) {
-    const why = ["the last entry is a question older than 30 min: abandoned, or very long", ...up];
+  if (Number.isNaN(asked) || ahead || now >= until) {
+    const age = ahead
+      ? "of a time to come: when it was asked is not known"
+      : "older than 30 min: abandoned, or very long";
+    const why = [`the last entry is a question ${age}`, ...up];
     return { ...base, activity, status: "idle", certainty: "guess", why };
   }
   const why = [`the last entry is a question, of ${clock(asked)}`, ...up];
   return { ...base, activity, status: "working", certainty: "guess", why, until };
 }
 
-function pausedWords(session: Session, own: Spent, cohort: Spent): string[] {
+function pausedWords({ cohort, compacted, own, session }: StatusFacts): string[] {
   const reason = session.pausedReason;
   const words: Record<string, string> = {
     cost: `cost cap: ${dollars(own.cost)} of ${dollars(session.costCap)}`,
@@ -109,7 +117,9 @@ function pausedWords(session: Session, own: Spent, cohort: Spent): string[] {
   const paused = known === undefined ? `paused (other): ${reason}` : `paused (${reason}), ${known}`;
   const caps: Caps = session;
   if (stillReached(reason, caps, own, cohort) !== false) return [paused];
-  return [paused, "the cap is no longer reached (the transcript was compacted): the daemon may let turns run"];
+  const cause = compacted ? " (the transcript was compacted)" : "";
+  const now = isCapped(reason, caps) ? `the cap is no longer reached${cause}` : "no such cap is set any more";
+  return [paused, `${now}: the daemon may let turns run`];
 }
 
 function dollars(cost: number): string {

@@ -65,9 +65,10 @@ export type ParsedLine = { kind: "blank" } | { kind: "bad" } | { kind: "entry"; 
 const BLANK: ParsedLine = { kind: "blank" };
 const BAD: ParsedLine = { kind: "bad" };
 
-// An integer written as 1.0 or 1e3 is one for JSON.parse but not for the program: only then the slow way is taken.
-const DOUBTFUL_INT = /"(?:tokens_in|tokens_out|cache_read|cache_create|dur_ms)"\s*:\s*-?[0-9]*[.eE]/iu;
-const INT64_MOST = 2 ** 63;
+// An integer written as 1.0 or 1e3 is one for JSON.parse but not for the program, and one beyond 2^53 is rounded before it
+// can be measured: only then the slow way is taken.
+const DOUBTFUL_INT = /"(?:tokens_in|tokens_out|cache_read|cache_create|dur_ms)"\s*:\s*-?(?:[0-9]{16}|[0-9]*[.eE])/iu;
+const INT64_MOST = 2n ** 63n - 1n;
 
 /**
  * One line as the program's reader takes it (herrscher.md §3): blank lines are skipped, a wrong type in any known
@@ -100,7 +101,7 @@ function take(entry: TranscriptEntry, key: string, value: unknown): boolean {
     return true;
   }
   if (isIntKey(known)) {
-    if (typeof value !== "number" || !Number.isInteger(value) || Math.abs(value) >= INT64_MOST) return false;
+    if (typeof value !== "number" || !Number.isInteger(value)) return false;
     entry[INTS[known]] = value;
     return true;
   }
@@ -123,9 +124,16 @@ function withCheckedInts(tree: JsonTree): unknown {
   const plain: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(tree)) {
     if (!(value instanceof JsonNumber)) plain[key] = value;
-    else plain[key] = isIntKey(key.toLowerCase()) && !/^-?[0-9]+$/u.test(value.text) ? value.text : Number(value.text);
+    else plain[key] = isIntKey(key.toLowerCase()) && !isInt64(value.text) ? value.text : Number(value.text);
   }
   return plain;
+}
+
+function isInt64(text: string): boolean {
+  // A longer one is too large in any case, and measuring it would cost the square of its length.
+  if (!/^-?[0-9]{1,19}$/u.test(text)) return false;
+  const whole = BigInt(text);
+  return whole <= INT64_MOST && whole >= -INT64_MOST - 1n;
 }
 
 /** The line the program writes for an entry, LF included: empty fields left out, its escaping, its order of keys. */

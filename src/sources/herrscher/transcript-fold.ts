@@ -51,7 +51,7 @@ const MOST_TEXT = 2000;
 
 export const transcriptFold: FileFold<TranscriptState> = {
   name: "herrscher/transcript",
-  version: 1,
+  version: 2,
   initial: () => ({ whole: noSums(), lines: 0, dropped: [], tail: null }),
   *advance(state: TranscriptState, bytes: ByteSource, from: number) {
     state.tail = null;

@@ -31,6 +31,11 @@ function callLine(text: string, body: BodyAt): string {
   } catch {
     // Cut off in the middle, or not JSON: the name is still worth showing.
   }
-  const name = /"name"\s*:\s*"([^"\\]{1,60})"/u.exec(text)?.[1];
-  return name === undefined ? `call of ${body.len} bytes` : callSummary(name, null);
+  const name = nameInCall(text);
+  return name === null ? `call of ${body.len} bytes` : callSummary(name, null);
+}
+
+/** The tool's name in the beginning of a call's body; null when it does not stand there. */
+export function nameInCall(text: string): string | null {
+  return /"name"\s*:\s*"([^"\\]{1,60})"/u.exec(text.slice(0, LOOK))?.[1] ?? null;
 }

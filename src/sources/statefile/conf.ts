@@ -41,22 +41,31 @@ const shape = z.object({
 
 /** The config in a body, null when it is not one. v0.4 and later call the limit `context_limit`. */
 export function parseConf(body: Buffer): Conf | null {
+  return readConf(body).conf;
+}
+
+/** The config in a body, or what is wrong with it, as the end of a sentence about it. */
+export function readConf(body: Buffer): { conf: Conf; problem: null } | { conf: null; problem: string } {
   let value: unknown;
   try {
     value = JSON.parse(body.toString("utf8"));
   } catch {
-    return null;
+    return { conf: null, problem: "is not JSON" };
   }
   const parsed = shape.safeParse(value);
-  if (!parsed.success) return null;
+  if (!parsed.success) {
+    const place = parsed.error.issues[0]?.path.join(".") ?? "";
+    return { conf: null, problem: place === "" ? "is not a JSON object" : `has a wrong ${place}` };
+  }
   const limit = parsed.data.context ?? parsed.data.context_limit ?? 0;
-  return {
+  const conf = {
     model: parsed.data.model ?? "",
     tools: parsed.data.tools ?? "",
     workers: parsed.data.workers ?? [],
     context: limit > 0 ? limit : null,
     input: parsed.data.input ?? [],
   };
+  return { conf, problem: null };
 }
 
 /** The part of `provider/model` before the first slash, empty when there is none. */

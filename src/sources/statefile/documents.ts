@@ -100,7 +100,7 @@ export function infoDocument(state: StateOfFile, snapshot: Snapshot, bytes: numb
             { label: "media input", value: conf.input.join(", ") || "–" },
           ],
         }
-      : { type: "text", text: "No readable config record: the tool refuses this session.", tone: "bad" },
+      : { type: "text", text: `The tool cannot continue this session: ${configProblem(state)}.`, tone: "bad" },
     { type: "heading", text: "workers" },
     {
       type: "table",
@@ -123,9 +123,13 @@ export function infoDocument(state: StateOfFile, snapshot: Snapshot, bytes: numb
   return { title: "info", blocks };
 }
 
+function configProblem({ confProblem }: StateOfFile): string {
+  return confProblem ?? "it has no config record";
+}
+
 /** What stands behind the last whole record, in words, with what the tool will do about it (statefile.md §6). */
 export function tailProblem(state: StateOfFile): string {
-  const bytes = `${count.format(state.tailBytes)} bytes`;
+  const bytes = `${count.format(state.tailBytes)} ${state.tailBytes === 1 ? "byte" : "bytes"}`;
   if (state.tail.startsWith("torn"))
     return `${bytes} of an unfinished record at the end: a write in progress, or a crash.`;
   if (state.tail === "bad-newline") {

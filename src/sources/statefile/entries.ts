@@ -1,5 +1,6 @@
 import { isoTime } from "../../files/go-json.ts";
 import { blankEntry, type Entry, type EntryKind } from "../../session/entry.ts";
+import { nameInCall } from "./activity.ts";
 import { isTextType } from "./chain.ts";
 import { type Header, isKind } from "./record.ts";
 
@@ -9,8 +10,18 @@ export interface EntryFacts {
   n: number;
   /** As much of the body as was read. */
   body: Buffer;
+  /** Bytes of text to show at most. */
+  limit: number;
   inContext: boolean;
   forkable: boolean;
+}
+
+/** Bodies that say nothing in part are read whole up to this, whatever is shown of them. */
+export const MOST_JSON_BYTES = 1024 * 1024;
+
+/** The body of a call or of thinking is JSON. */
+export function isJsonKind(kind: string): boolean {
+  return kind === "call" || kind === "thinking";
 }
 
 const ROLES: Partial<Record<EntryKind, string>> = {
@@ -41,14 +52,12 @@ export function entryOf(header: Header, facts: EntryFacts): Entry {
     return entry;
   }
   if (kind === "start") return entry;
-  if (!isTextType(header.type) && header.type !== undefined) {
-    entry.media = { type: header.type, bytes: header.len };
-  } else {
-    entry.text = facts.body.toString("utf8");
-    entry.clipped = header.len - facts.body.length;
-  }
-  if (kind === "thinking") readThinking(entry, header);
-  if (kind === "call") readCall(entry, header);
+  // As for the tool, an empty type is a missing one.
+  const type = header.type ?? "";
+  if (type !== "" && !isTextType(type)) entry.media = { type, bytes: header.len };
+  else show(entry, facts.body, header.len, facts.limit);
+  if (kind === "thinking") readThinking(entry, header, facts);
+  if (kind === "call") readCall(entry, header, facts);
   if (kind === "system") entry.via = header.source ?? null;
   if (kind === "result") {
     const exit = header.exit ?? null;
@@ -63,36 +72,64 @@ export function entryOf(header: Header, facts: EntryFacts): Entry {
   return entry;
 }
 
+/** Shows at most `limit` bytes of a text of `length`, never half a character. */
+function show(entry: Entry, bytes: Buffer, length: number, limit: number): void {
+  const within = bytes.subarray(0, limit);
+  const shown = within.length < length ? wholeCharacters(within) : within;
+  entry.text = shown.toString("utf8");
+  entry.clipped = length - shown.length;
+}
+
+/** Without the beginning of a character whose rest is cut off. */
+function wholeCharacters(bytes: Buffer): Buffer {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if ((byte & 0xc0) === 0x80) continue;
+    const needs = byte >= 0xf8 ? 1 : byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return needs > back ? bytes.subarray(0, bytes.length - back) : bytes;
+  }
+  return bytes;
+}
+
 /** Thinking is JSON as the provider sent it; what can be read of it is shown, the rest stays as it is. */
-function readThinking(entry: Entry, header: Header): void {
+function readThinking(entry: Entry, header: Header, { body, limit }: EntryFacts): void {
   entry.model = header.provider ?? null;
-  const value = parsed(entry.text);
-  if (value === null) return;
+  const value = entry.text === null ? null : parsed(body);
+  const said = value === null ? null : saidIn(value);
+  if (said === null) return;
+  const bytes = Buffer.from(said);
+  show(entry, bytes, bytes.length, limit);
+}
+
+function saidIn(value: Record<string, unknown>): string | null {
   const summary = Array.isArray(value.summary) ? value.summary : [];
   const summed = summary.flatMap((part) =>
     typeof part === "object" && part !== null && "text" in part && typeof part.text === "string" ? part.text : [],
   );
-  if (typeof value.thinking === "string") entry.text = value.thinking;
-  else if (value.type === "redacted_thinking") entry.text = "(redacted by the provider)";
-  else if (summed.length > 0) entry.text = summed.join("\n\n");
-  else if (typeof value.encrypted_content === "string") entry.text = "(encrypted by the provider)";
+  if (typeof value.thinking === "string") return value.thinking;
+  if (value.type === "redacted_thinking") return "(redacted by the provider)";
+  if (summed.length > 0) return summed.join("\n\n");
+  return typeof value.encrypted_content === "string" ? "(encrypted by the provider)" : null;
 }
 
-function readCall(entry: Entry, header: Header): void {
-  const value = parsed(entry.text);
+function readCall(entry: Entry, header: Header, { body }: EntryFacts): void {
+  const value = entry.text === null ? null : parsed(body);
+  const name = value === null ? nameInCall(entry.text ?? "") : value.name;
   entry.call = {
     id: header.id,
-    name: value !== null && typeof value.name === "string" ? value.name : "?",
+    name: typeof name === "string" ? name : "?",
     args: value?.arguments ?? null,
   };
   // What could be read is in `call`; a body that could not stays visible as text.
-  if (value !== null) entry.text = null;
+  if (value === null) return;
+  entry.text = null;
+  entry.clipped = 0;
 }
 
-function parsed(text: string | null): Record<string, unknown> | null {
-  if (text === null) return null;
+/** The object a body holds; null when it is cut off, or none. */
+function parsed(body: Buffer): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(body.toString("utf8"));
     return typeof value === "object" && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : null;

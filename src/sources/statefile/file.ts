@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { openRegular } from "../../files/open.ts";
+import { CannotOpen, openRegular } from "../../files/open.ts";
 import { newId } from "./ids.ts";
 import { decode, encode, type Header, type StateRecord, TornRecord } from "./record.ts";
 
@@ -37,10 +37,15 @@ export class StateFile {
     return made;
   }
 
-  /** Opens an existing file for appending. A torn final record is cut off; throws `BadHeader` on damage. */
+  /**
+   * Opens an existing file for appending. A torn final record is cut off; throws `BadHeader` on damage, `CannotOpen` for
+   * what is no regular file.
+   */
   static async open(path: string): Promise<StateFile> {
-    const file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW);
+    // A FIFO with a session's name would hang a blocking open for ever.
+    const file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
+      if (!(await file.stat()).isFile()) throw new CannotOpen("not-regular", path, "not a regular file: left alone");
       const bytes = await file.readFile();
       const { records, good } = decodeAll(bytes);
       if (good < bytes.length) await file.truncate(good);

@@ -2,8 +2,9 @@ import type { FileFold } from "../../files/fold.ts";
 import { isoTime } from "../../files/go-json.ts";
 import { activityOf, type BodyAt } from "./activity.ts";
 import { type Status as Derived, isBlock, isTextType } from "./chain.ts";
-import { type Conf, parseConf } from "./conf.ts";
+import { type Conf, readConf } from "./conf.ts";
 import { type Header, isKind, type Usage } from "./record.ts";
+import { WaitingCalls } from "./waiting-calls.ts";
 import { type Tail, type WalkedRecord, walkRecords } from "./walk.ts";
 
 /** What one step cost, and by what copies of it are known. */
@@ -22,7 +23,7 @@ export interface StepState {
 }
 
 /** A message, which is where a fork may end: what the session would be without it and all that follows. */
-interface CutPoint {
+export interface CutPoint {
   n: number;
   /** Offset of its header. */
   at: number;
@@ -43,8 +44,14 @@ export interface StateOfFile {
   kinds: Record<string, number>;
   created: string | null;
   updated: string | null;
+  /** Of the newest config record; null when there is none or it cannot be read. */
   conf: Conf | null;
-  hasConfig: boolean;
+  /** Why the newest config record cannot be read, null when it can. */
+  confProblem: string | null;
+  /** Ordinal of the first config record. */
+  configAt: number | null;
+  /** Ordinal of the first record with a header field of the wrong type: the tool refuses a file that holds it. */
+  firstWrong: number | null;
   /** First text message, its first 8 KiB. */
   firstMessage: string | null;
   lastKind: string;
@@ -52,7 +59,7 @@ export interface StateOfFile {
   lastN: number;
   /** Is every `n` the record's ordinal? Cuts count by ordinal, `upto` by n: when they differ nothing is forked. */
   numbered: boolean;
-  /** Calls that no step has closed yet. */
+  /** Calls that no step has closed yet, those of one step together. */
   unclosed: { step: string; id: string; n: number }[];
   waiting: { id: string; n: number }[];
   steps: StepState[];
@@ -72,17 +79,20 @@ export interface StateOfFile {
   family: string;
   /** Hash of all headers so far: two numbers, so that going on from them costs nothing but the new header. */
   hash: [number, number];
-  /** Time of the last record that has one, as written. */
+  /** Time of the last record that has one that can be shown, as written. */
   lastTime: string;
+  /** Offset of the last whole record. */
+  lastAt: number;
 }
 
 export const RECORDS_PER_MARK = 256;
 const TITLE_BYTES = 8 * 1024;
 const MOST_ANOMALIES = 100;
+const MOST_CONFIG_BYTES = 4 * 1024 * 1024;
 
 export const statefileFold: FileFold<StateOfFile> = {
   name: "statefile",
-  version: 3,
+  version: 4,
   initial: () => ({
     records: 0,
     tail: "clean",
@@ -92,7 +102,9 @@ export const statefileFold: FileFold<StateOfFile> = {
     created: null,
     updated: null,
     conf: null,
-    hasConfig: false,
+    confProblem: null,
+    configAt: null,
+    firstWrong: null,
     firstMessage: null,
     lastKind: "",
     lastN: 0,
@@ -111,13 +123,22 @@ export const statefileFold: FileFold<StateOfFile> = {
     family: "",
     hash: [0xcbf29ce4, 0x84222325],
     lastTime: "",
+    lastAt: 0,
   }),
   *advance(state, bytes, from) {
+    const open: Open = {
+      unclosed: Map.groupBy(state.unclosed, (call) => call.step),
+      waiting: new WaitingCalls(state.waiting),
+      models: new Set(state.models),
+    };
     const end = yield* walkRecords(bytes, from, (record) => {
-      take(state, record);
+      take(state, open, record);
       return true;
     });
-    state.updated = isoTime(state.lastTime) ?? state.updated;
+    state.unclosed = [...open.unclosed.values()].flat();
+    state.waiting = open.waiting.list();
+    state.models = [...open.models];
+    state.updated = isoTime(state.lastTime);
     const told = tellingBody(state);
     if (told && told.n !== state.activityFrom) {
       state.activity = activityOf(bytes, told);
@@ -127,7 +148,16 @@ export const statefileFold: FileFold<StateOfFile> = {
     state.tailBytes = bytes.size - end.good;
     return end.good;
   },
+  lastRecordAt: (state) => state.lastAt,
 };
+
+/** What is looked up by id while records are taken in; plain data again when they are. */
+interface Open {
+  /** By the step that would close them. */
+  unclosed: Map<string, StateOfFile["unclosed"]>;
+  waiting: WaitingCalls<{ id: string; n: number }>;
+  models: Set<string>;
+}
 
 /** The call that waits, else whatever was called or said last. */
 function tellingBody({ lastCall, lastSaid, waiting }: StateOfFile): BodyAt | null {
@@ -135,7 +165,7 @@ function tellingBody({ lastCall, lastSaid, waiting }: StateOfFile): BodyAt | nul
   return waiting.length > 0 || lastCall.n > lastSaid.n ? lastCall : lastSaid;
 }
 
-function take(state: StateOfFile, record: WalkedRecord): void {
+function take(state: StateOfFile, open: Open, record: WalkedRecord): void {
   const { header } = record;
   const n = state.records + 1;
   if (n === 1) state.created = isoTime(header.time);
@@ -144,8 +174,8 @@ function take(state: StateOfFile, record: WalkedRecord): void {
     state.cuts.push({
       n,
       at: record.start,
-      waiting: state.waiting.length,
-      status: statusOf(state),
+      waiting: open.waiting.size,
+      status: statusOf(state, open.waiting.size),
       prefix: hashText(state.hash),
     });
   }
@@ -154,15 +184,15 @@ function take(state: StateOfFile, record: WalkedRecord): void {
   hashOn(state.hash, record.line);
   if (n === 1) state.family = hashText(state.hash);
   state.records = n;
-  state.kinds[header.kind] = (state.kinds[header.kind] ?? 0) + 1;
+  state.lastAt = record.start;
+  countKind(state.kinds, header.kind);
   state.lastKind = header.kind;
   state.lastN = header.n;
-  if (header.time !== "") state.lastTime = header.time;
+  if (canBeShown(header.time)) state.lastTime = header.time;
   const at = { n, kind: header.kind, type: header.type ?? null, at: record.bodyAt, len: header.len };
   switch (header.kind) {
     case "config":
-      state.hasConfig = true;
-      state.conf = parseConf(record.body(256 * 1024)) ?? state.conf;
+      takeConfig(state, record, n);
       break;
     case "message":
       if (state.firstMessage === null && isTextType(header.type)) {
@@ -172,10 +202,11 @@ function take(state: StateOfFile, record: WalkedRecord): void {
       state.lastSaid = at;
       break;
     case "result":
-      takeResult(state, header);
+      open.waiting.answer(header.for ?? "");
+      state.lastInput = Math.max(state.lastInput ?? header.n, header.n);
       break;
     case "call":
-      state.unclosed.push({ step: header.step ?? "", id: header.id, n });
+      holdCall(open, header, n);
       state.lastCall = at;
       break;
     case "text":
@@ -183,24 +214,45 @@ function take(state: StateOfFile, record: WalkedRecord): void {
       state.lastSaid = at;
       break;
     case "step":
-      takeStep(state, header, n);
+      takeStep(state, open, header, n);
       break;
   }
 }
 
-function takeResult(state: StateOfFile, header: Header): void {
-  const answered = state.waiting.findIndex((call) => call.id === header.for);
-  if (answered >= 0) state.waiting.splice(answered, 1);
-  state.lastInput = Math.max(state.lastInput ?? header.n, header.n);
+/** A kind may have the name of something every object has. */
+function countKind(kinds: Record<string, number>, kind: string): void {
+  if (Object.hasOwn(kinds, kind)) kinds[kind] = (kinds[kind] ?? 0) + 1;
+  else Object.defineProperty(kinds, kind, { value: 1, writable: true, enumerable: true, configurable: true });
 }
 
-function takeStep(state: StateOfFile, header: Header, n: number): void {
-  for (const call of state.unclosed) {
-    if (call.step === header.id) state.waiting.push({ id: call.id, n: call.n });
-  }
-  state.unclosed = state.unclosed.filter((call) => call.step !== header.id);
+/** Of what was read as a time, one in UTC, as the tool writes it, can be shown unless it is Go's unset time. */
+function canBeShown(time: string): boolean {
+  return time.endsWith("Z") ? !time.startsWith("0001-") : isoTime(time) !== null;
+}
+
+/** The newest config record counts, also when it cannot be read: then nothing is known, as for the tool (statefile.md §7). */
+function takeConfig(state: StateOfFile, record: WalkedRecord, n: number): void {
+  state.configAt ??= n;
+  const read =
+    record.header.len > MOST_CONFIG_BYTES
+      ? { conf: null, problem: "is too long to be one" }
+      : readConf(record.body(MOST_CONFIG_BYTES));
+  state.conf = read.conf;
+  state.confProblem = read.problem === null ? null : `record ${n}: its config ${read.problem}`;
+}
+
+function holdCall({ unclosed }: Open, header: Header, n: number): void {
+  const call = { step: header.step ?? "", id: header.id, n };
+  const others = unclosed.get(call.step);
+  if (others === undefined) unclosed.set(call.step, [call]);
+  else others.push(call);
+}
+
+function takeStep(state: StateOfFile, open: Open, header: Header, n: number): void {
+  for (const { id, n: at } of open.unclosed.get(header.id) ?? []) open.waiting.add({ id, n: at });
+  open.unclosed.delete(header.id);
   const model = header.model ?? "";
-  if (model !== "" && !state.models.includes(model)) state.models.push(model);
+  if (model !== "") open.models.add(model);
   state.steps.push({
     n,
     id: header.id,
@@ -218,6 +270,7 @@ function noteAnomalies(state: StateOfFile, { header, wrong }: WalkedRecord, n: n
   const note = (text: string): void => {
     if (state.anomalies.length < MOST_ANOMALIES) state.anomalies.push({ n, text });
   };
+  if (wrong.length > 0) state.firstWrong ??= n;
   for (const field of wrong) note(`record ${n}: field ${field} has the wrong type`);
   if (!isKind(header.kind)) note(`record ${n}: unknown kind '${header.kind.slice(0, 40)}'`);
   if (n === 1 && header.kind !== "start") note("record 1 is not start");
@@ -229,9 +282,9 @@ function noteAnomalies(state: StateOfFile, { header, wrong }: WalkedRecord, n: n
 }
 
 /** Status at the tip (statefile.md §9), from the running state. */
-export function statusOf(state: StateOfFile): Exclude<Derived, "stepping"> {
+export function statusOf(state: StateOfFile, waiting = state.waiting.length): Exclude<Derived, "stepping"> {
   if (state.lastKind === "error") return "failed";
-  if (state.waiting.length > 0) return "interrupted";
+  if (waiting > 0) return "interrupted";
   const step = state.steps.at(-1);
   if (state.lastInput !== null && (!step || state.lastInput > step.upto)) return "open";
   return "closed";
@@ -253,6 +306,14 @@ export function shapeOf(state: StateOfFile): Shape {
 export function anomaliesOf(state: StateOfFile): { n: number; text: string }[] {
   const late = state.records === 1 ? [{ n: 2, text: "record 2 is not config" }] : [];
   return [...state.anomalies, ...late];
+}
+
+/** Why the tool refuses to load the file (statefile.md §6), null when it does not. */
+export function refusalOf(state: StateOfFile): string | null {
+  if (state.tail === "bad-header" || state.tail === "bad-len") {
+    return `it is damaged after record ${state.records} (${state.tail})`;
+  }
+  return state.firstWrong === null ? null : `record ${state.firstWrong} has a field of the wrong type`;
 }
 
 /** Two FNV-1a hashes side by side over the header lines; bodies are told apart by ids, times and lengths in them. */

@@ -6,7 +6,7 @@ import { AlreadyExists } from "../../files/publish.ts";
 import { parseKey, type SessionKey, sessionKey } from "../../session/key.ts";
 import type { ForkAbility, Forked, Root } from "../source.ts";
 import { copy } from "./copy.ts";
-import { planCut } from "./cuts.ts";
+import { faultWithin, planCut, readOnly } from "./cuts.ts";
 import type { StateOfFile } from "./fold.ts";
 import { newId, validId } from "./ids.ts";
 import { SUFFIX } from "./sessions.ts";
@@ -24,9 +24,11 @@ export function forkAbility(needs: Needs): ForkAbility {
   const plan: ForkAbility["plan"] = async (key, before) => {
     const n = before === null ? null : ordinal(before);
     if (before !== null && n === null) return { allowed: false, reason: `${before} is not a record number` };
-    const folded = await needs.stateOf(key);
-    const kind = n === null ? "" : await kindAt(folded.path, n);
-    return planCut(folded.state, parseKey(key)?.id ?? key, n, () => kind);
+    const { path, state } = await needs.stateOf(key);
+    const kind = n === null ? "" : await kindAt(path, n);
+    const cut = planCut(state, parseKey(key)?.id ?? key, n, () => kind);
+    const refused = readOnly(path);
+    return refused === null ? cut : { allowed: false, reason: refused };
   };
   return {
     plan,
@@ -43,12 +45,13 @@ export function forkAbility(needs: Needs): ForkAbility {
         const to = join(root.path, id + SUFFIX);
         try {
           await copy(path, to, n);
+          const fault = faultWithin(state, n);
           return {
             key: sessionKey(parts.source, parts.root, id),
             id,
             path: to,
-            resume: { argv: ["mainplane", "chat", id], cwd: null },
-            notes: [`A running server lists it only after: mainplane info ${id}`],
+            resume: fault === null ? { argv: ["mainplane", "chat", id], cwd: null } : null,
+            notes: [fault ?? `A running server lists it only after: mainplane info ${id}`],
           };
         } catch (error) {
           if (!(error instanceof AlreadyExists)) throw error;

@@ -126,17 +126,22 @@ export const MOST_BODY_BYTES = 256 * 1024 * 1024;
 /** A header without its LF beyond this is damage, not a write in progress. */
 export const MOST_HEADER_BYTES = 1024 * 1024;
 
+const NAMES: ReadonlySet<string> = new Set([...FIELDS, ...USAGE_FIELDS].map(([json]) => json));
+const INTS = [...FIELDS.filter(([, , type]) => type === "int"), ...USAGE_FIELDS].map(([json]) => json);
+
 export function parseHeader(line: Buffer): ParsedHeader {
+  const text = line.toString("utf8");
   let value: unknown;
   try {
-    value = JSON.parse(line.toString("utf8"));
+    value = JSON.parse(text);
+    if (!hasPlainLen(text, value)) value = withCheckedInts(text);
   } catch {
     return { ok: false, fault: "not-an-object", shown: "header is not JSON" };
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return { ok: false, fault: "not-an-object", shown: "header is not a JSON object" };
   }
-  const fields = value as Record<string, unknown>;
+  const fields = inOwnCase(value as Record<string, unknown>);
   const len = fields.len ?? 0;
   if (typeof len !== "number" || !Number.isInteger(len) || len < 0 || len > MOST_BODY_BYTES) {
     return { ok: false, fault: "bad-len", shown: `len ${JSON.stringify(len)?.slice(0, 40)}` };
@@ -145,10 +150,47 @@ export function parseHeader(line: Buffer): ParsedHeader {
   const wrong: string[] = [];
   for (const [json, key, type] of FIELDS) {
     const found = Object.hasOwn(fields, json) ? fields[json] : undefined;
-    if (found === undefined || found === null || key === "len") continue;
+    // For Go null is no value, but an opaque field holds even that.
+    if (found === undefined || (found === null && type !== "any") || key === "len") continue;
     if (!assign(header, key, type, found)) wrong.push(json);
   }
   return { ok: true, header, wrong };
+}
+
+/**
+ * Is `len` written as an integer, as the tool writes it? One written as 2.0 or 2e0 is one for JSON.parse, but not for the
+ * tool. It alone decides where records end: looking at every number would cost each header.
+ */
+function hasPlainLen(text: string, value: unknown): boolean {
+  if (typeof value !== "object" || value === null || !("len" in value)) return false;
+  const at = text.indexOf(LEN);
+  const len = `${LEN}${String(value.len)}`;
+  const next = text[at + len.length];
+  return at >= 0 && text.startsWith(len, at) && (next === "," || next === "}");
+}
+
+const LEN = '"len":';
+
+/** The header with a text in the place of every integer that is not written as one: of the wrong type, as for the tool. */
+function withCheckedInts(text: string): unknown {
+  const checked: unknown = JSON.parse(text, (key, value, context?: { source?: string }) => {
+    const source = context?.source ?? String(value);
+    const fits = typeof value !== "number" || !INTS.includes(key.toLowerCase()) || /^-?[0-9]+$/u.test(source);
+    return fits ? value : source;
+  });
+  // What is opaque stays as it is, whatever its keys are called.
+  if (typeof checked === "object" && checked !== null && "cache" in checked) checked.cache = JSON.parse(text).cache;
+  return checked;
+}
+
+/** With its names in the tool's own case: it takes them in any. Of two that differ by it the later one counts. */
+function inOwnCase(fields: Record<string, unknown>): Record<string, unknown> {
+  for (const key in fields) {
+    if (NAMES.has(key) || !NAMES.has(key.toLowerCase())) continue;
+    const named = Object.entries(fields).map(([name, value]): [string, unknown] => [name.toLowerCase(), value]);
+    return Object.fromEntries(named);
+  }
+  return fields;
 }
 
 function assign(header: Header, key: keyof Header, type: FieldType, found: unknown): boolean {
@@ -167,7 +209,7 @@ function assign(header: Header, key: keyof Header, type: FieldType, found: unkno
 
 function usageOf(found: unknown): Usage | null {
   if (typeof found !== "object" || found === null || Array.isArray(found)) return null;
-  const fields = found as Record<string, unknown>;
+  const fields = inOwnCase(found as Record<string, unknown>);
   const usage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   for (const [json, key] of USAGE_FIELDS) {
     const count = fields[json] ?? 0;
@@ -185,7 +227,7 @@ export function encode(record: StateRecord): Buffer {
     if (value === undefined) continue;
     const always = json === "n" || json === "kind" || json === "id" || json === "time" || json === "len";
     const zero = value === "" || value === false || (value === 0 && json !== "exit");
-    if (!always && zero) continue;
+    if (!always && zero && type !== "any") continue;
     out[json] = type === "usage" ? usageJson(record.usage) : value;
   }
   return Buffer.concat([Buffer.from(`${escapeLikeGo(JSON.stringify(out))}\n`), record.body, LF]);

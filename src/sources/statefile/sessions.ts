@@ -44,12 +44,12 @@ export class Sessions {
   }
 
   /** Creates a session: start, then config. Throws when it exists. */
-  start(id: string, config: Buffer): Promise<StateFile> {
+  async start(id: string, config: Buffer): Promise<StateFile> {
     return StateFile.create(this.path(id), config);
   }
 
   /** Opens a session for appending; cuts a torn tail. */
-  open(id: string): Promise<StateFile> {
+  async open(id: string): Promise<StateFile> {
     return StateFile.open(this.path(id));
   }
 
@@ -61,7 +61,7 @@ export class Sessions {
   }
 
   /** Creates session `id` from records 1 … n−1 of session `from`: fork and revert are both this call. */
-  copy(from: string, id: string, n: number): Promise<void> {
+  async copy(from: string, id: string, n: number): Promise<void> {
     return copy(this.path(from), this.path(id), n);
   }
 }

@@ -4,8 +4,10 @@ import { blankSnapshot, type Damage, type Snapshot, type Usage } from "../../ses
 import { cleanLine, titleLine } from "../../session/untrusted.ts";
 import { type ModelRequest, NO_TOKENS, sumRequests } from "../../usage/request.ts";
 import type { Root } from "../source.ts";
+import { hasCuts } from "./cuts.ts";
 import { anomaliesOf, type StateOfFile, type StepState } from "./fold.ts";
 import { stepKey } from "./lineage.ts";
+import { planResume } from "./resume.ts";
 import { judge } from "./status.ts";
 
 export interface SnapshotFacts {
@@ -26,6 +28,7 @@ export function snapshotOf(facts: SnapshotFacts): { snapshot: Snapshot; until: n
   const { state } = folded;
   const { until, ...status } = judge(state, folded.mtimeMs, facts.now, state.activity);
   const prompt = state.steps.at(-1)?.usage;
+  const resume = planResume(state, facts.path, id);
   const snapshot: Snapshot = {
     ...blankSnapshot({ key, source: "statefile", id, root: facts.root.path, path: facts.path }),
     ...status,
@@ -42,10 +45,10 @@ export function snapshotOf(facts: SnapshotFacts): { snapshot: Snapshot; until: n
       limit: state.conf?.context ?? null,
     },
     parent: facts.parent === null ? null : { key: facts.parent, relation: "fork" },
-    resume: state.conf === null ? null : { argv: ["mainplane", "chat", id], cwd: null },
+    resume: resume.ok ? resume.command : null,
     can: [
-      ...(state.numbered && state.records >= 2 ? (["fork", "revert"] as const) : []),
-      ...(state.conf === null ? [] : (["resume"] as const)),
+      ...(hasCuts(state, facts.path) ? (["fork", "revert"] as const) : []),
+      ...(resume.ok ? (["resume"] as const) : []),
     ],
     damage: damageOf(state),
   };

@@ -14,8 +14,10 @@ import { infoDocument, tailProblem, usageDocument } from "./documents.ts";
 import { type StateOfFile, statefileFold } from "./fold.ts";
 import { forkAbility } from "./fork.ts";
 import { type Ancestry, ancestry, type Relative } from "./lineage.ts";
+import { planResume } from "./resume.ts";
 import { idOfName } from "./sessions.ts";
 import { requestsOf, snapshotOf } from "./snapshot.ts";
+import { sinceWritten } from "./status.ts";
 import { StatefileTranscript } from "./transcript.ts";
 import { isTorn } from "./walk.ts";
 
@@ -158,13 +160,9 @@ class StatefileReader implements SourceReader {
   }
 
   async resume(key: SessionKey): ReturnType<SourceReader["resume"]> {
-    const { id, folded } = this.#must(key);
-    if (folded.state.conf === null)
-      return { ok: false, reason: "it has no config record: the tool cannot continue it" };
-    if (folded.state.tail !== "clean" && !isTorn(folded.state.tail) && folded.state.tail !== "bad-newline") {
-      return { ok: false, reason: `the tool refuses this file (${folded.state.tail}); fork its healthy part instead` };
-    }
-    return { ok: true, command: { argv: ["mainplane", "chat", id], cwd: null }, notes: [] };
+    const { folded, id, path } = this.#must(key);
+    const plan = planResume(folded.state, path, id);
+    return plan.ok ? { ...plan, notes: [] } : plan;
   }
 
   actions(): [] {
@@ -244,7 +242,7 @@ class StatefileReader implements SourceReader {
   #judge(key: SessionKey, held: Held, now: number, families: Families): Snapshot | null {
     const { state, mtimeMs } = held.folded;
     held.until = null;
-    if (state.records < 2 && now - mtimeMs < HATCHING_MS) {
+    if (state.records < 2 && sinceWritten(mtimeMs, now) < HATCHING_MS) {
       held.until = mtimeMs + HATCHING_MS;
       return null;
     }

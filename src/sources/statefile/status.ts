@@ -9,6 +9,14 @@ const QUIET_MS: Partial<Record<Shape, number>> = {
   "needs-step": 5 * 60_000,
 };
 
+/** How far clocks of two machines differ without anybody's fault, ms. */
+const SKEW_MS = 60_000;
+
+/** ms since a time; never, for one that lies in the future: it says nothing of what happened lately. */
+export function sinceWritten(at: number, now: number): number {
+  return at > now + SKEW_MS ? Number.POSITIVE_INFINITY : now - at;
+}
+
 export interface Judged extends Status {
   /** When the guess runs out, ms since 1970; null when nothing here depends on time. */
   until: number | null;
@@ -18,24 +26,26 @@ export interface Judged extends Status {
 export function judge(state: StateOfFile, mtimeMs: number, now: number, activity: string | null): Judged {
   const native = statusOf(state);
   const shape = shapeOf(state);
-  const last = Math.max(mtimeMs, state.updated === null ? 0 : Date.parse(state.updated));
+  const updated = state.updated === null ? 0 : Date.parse(state.updated);
+  const quiet = Math.min(sinceWritten(mtimeMs, now), sinceWritten(updated, now));
   const bound = QUIET_MS[shape];
   const tail = tailWords(state);
   const base = { native, activity: activity === null ? null : cleanLine(activity), until: null };
-  if (bound !== undefined && now - last < bound) {
+  if (bound !== undefined && quiet <= bound) {
     return {
       ...base,
       status: "working",
       certainty: "guess",
       why: [
-        `written ${ago(now - last)}, ${SHAPE_WORDS[shape]}: taken as work for ${bound / 60_000} min of silence`,
+        `written ${ago(quiet)}, ${SHAPE_WORDS[shape]}: taken as work for ${bound / 60_000} min of silence`,
         ...tail,
       ],
-      until: last + bound,
+      // At its very end the guess still holds: it is looked at again behind it.
+      until: Math.max(now - quiet + bound, now + 1),
     };
   }
   const status = native === "closed" ? "idle" : native;
-  return { ...base, status, certainty: "recorded", why: [whyOf(state, shape), ...tail] };
+  return { ...base, status, certainty: "recorded", why: [whyOf(state, shape, quiet), ...tail] };
 }
 
 const SHAPE_WORDS: Record<Shape, string> = {
@@ -47,10 +57,11 @@ const SHAPE_WORDS: Record<Shape, string> = {
   idle: "the last step addressed everything and made no calls",
 };
 
-function whyOf(state: StateOfFile, shape: Shape): string {
+function whyOf(state: StateOfFile, shape: Shape, quiet: number): string {
   if (shape === "calls-waiting") {
     const many = state.waiting.length;
-    return `${many} ${many === 1 ? "call waits" : "calls wait"} for a result, and nothing was written for 10 min`;
+    const silence = Number.isFinite(quiet) ? "nothing was written for 10 min" : "all its times lie in the future";
+    return `${many} ${many === 1 ? "call waits" : "calls wait"} for a result, and ${silence}`;
   }
   if (shape === "idle" && state.steps.length === 0) return "no message yet";
   return SHAPE_WORDS[shape];

@@ -1,12 +1,13 @@
+import { hash } from "node:crypto";
 import { runSliced } from "../../files/fold.ts";
 import { openRegular } from "../../files/open.ts";
 import type { Entry } from "../../session/entry.ts";
 import { EntryCache } from "../entry-cache.ts";
 import type { Page, PageRequest, Transcript } from "../source.ts";
 import { build } from "./chain.ts";
-import { allowedByTool } from "./cuts.ts";
-import { entryOf } from "./entries.ts";
-import { hashText, RECORDS_PER_MARK, type StateOfFile } from "./fold.ts";
+import { isForkable, readOnly } from "./cuts.ts";
+import { entryOf, isJsonKind, MOST_JSON_BYTES } from "./entries.ts";
+import { hashText, RECORDS_PER_MARK, type StateOfFile, type StepState } from "./fold.ts";
 import { type Header, MOST_BODY_BYTES } from "./record.ts";
 import { type WalkedRecord, walkRecords } from "./walk.ts";
 
@@ -22,7 +23,7 @@ export class StatefileTranscript implements Transcript {
   readonly #refresh: () => Promise<{ state: StateOfFile; identity: string }>;
   #identity = "";
   readonly #cache = new EntryCache<Entry>();
-  #steps: { count: number; last: Map<string, number> } = { count: 0, last: new Map() };
+  #steps = noSteps();
   #context: { prefix: string; order: Placed[]; nextUpto: number } | null = null;
 
   /** `refresh` brings the fold up to date; `identity` changes when the file is another one. */
@@ -37,7 +38,7 @@ export class StatefileTranscript implements Transcript {
       this.#identity = identity;
       this.#cache.clear();
       this.#context = null;
-      this.#steps = { count: 0, last: new Map() };
+      this.#steps = noSteps();
     }
     return request.view === "context" ? this.#contextPage(state, request) : this.#timelinePage(state, request);
   }
@@ -73,12 +74,14 @@ export class StatefileTranscript implements Transcript {
   #entry(state: StateOfFile, n: number, record: WalkedRecord, textLimit?: number): Entry {
     const { header } = record;
     const inContext = this.#inContext(state, header, n);
-    const forkable = header.kind === "message" && state.numbered && allowedByTool(state, n, () => "") === null;
-    const key = `${n}.${inContext ? 1 : 0}${forkable ? 1 : 0}.${textLimit ?? ""}`;
+    const forkable = header.kind === "message" && readOnly(this.#path) === null && isForkable(state, n);
+    // The header's own bytes are in it: a file that was replaced in place may begin as the old one did.
+    const key = `${n}.${inContext ? 1 : 0}${forkable ? 1 : 0}.${textLimit ?? ""}.${hash("sha1", record.line)}`;
     return this.#cache.get(key, () => {
-      const body = record.body(textLimit ?? MOST_BODY_BYTES);
+      const limit = textLimit ?? MOST_BODY_BYTES;
+      const body = record.body(isJsonKind(header.kind) ? Math.max(limit, MOST_JSON_BYTES) : limit);
       // The walk's window is reused: what an entry keeps is its own text.
-      return entryOf(header, { n, body, inContext, forkable });
+      return entryOf(header, { n, body, limit, inContext, forkable });
     });
   }
 
@@ -86,9 +89,20 @@ export class StatefileTranscript implements Transcript {
   #inContext(state: StateOfFile, header: Header, n: number): boolean {
     if (header.kind === "start" || header.kind === "config") return false;
     if (header.kind !== "text" && header.kind !== "thinking" && header.kind !== "call") return true;
-    for (const step of state.steps.slice(this.#steps.count)) this.#steps.last.set(step.id, step.n);
-    this.#steps.count = state.steps.length;
+    this.#takeSteps(state.steps);
     return (this.#steps.last.get(header.step ?? "") ?? 0) > n;
+  }
+
+  /** Goes on from the steps of before, or begins anew when they are not the beginning of these. */
+  #takeSteps(steps: readonly StepState[]): void {
+    const { count, prefix } = this.#steps;
+    if ((steps[count - 1]?.prefix ?? "") !== prefix) this.#steps = noSteps();
+    for (let at = this.#steps.count; at < steps.length; at += 1) {
+      const step = steps[at];
+      if (step !== undefined) this.#steps.last.set(step.id, step.n);
+    }
+    this.#steps.count = steps.length;
+    this.#steps.prefix = steps.at(-1)?.prefix ?? "";
   }
 
   async #contextPage(state: StateOfFile, request: PageRequest): Promise<Page> {
@@ -120,6 +134,11 @@ export class StatefileTranscript implements Transcript {
     this.#context = { prefix: hashText(state.hash), order: records, nextUpto };
     return this.#context;
   }
+}
+
+/** The last step of each id, of so many steps; `prefix` is that of the last of them. */
+function noSteps(): { count: number; prefix: string; last: Map<string, number> } {
+  return { count: 0, prefix: "", last: new Map() };
 }
 
 /** The half-open range [from, to) of 0-based positions a request asks for. Cursors are positions. */

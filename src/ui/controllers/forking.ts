@@ -44,10 +44,9 @@ async function makeFork(
   screen.memoryChanged();
   // The watcher will bring it; it is selected as soon as it is there.
   screen.set({ selected: forked.key, open: { key: forked.key, view: "timeline", of: null, ref: null } });
-  screen.say(
-    `${revert ? "reverted" : "forked"}: ${forked.id}; r resumes it${revert ? ", u undoes it" : ""}. ${forked.notes.join(" ")}`,
-    "good",
-  );
+  const keys = [...(forked.resume ? ["r resumes it"] : []), ...(revert ? ["u undoes it"] : [])].join(", ");
+  const said = `${revert ? "reverted" : "forked"}: ${forked.id}${keys && `; ${keys}`}`;
+  screen.say(`${said}. ${forked.notes.join(" ")}`, "good");
 }
 
 /** Asks, then takes back the revert of the session one is at, else the last one. */

@@ -119,7 +119,7 @@ export function editState(statePath: string, edit: (sessions: Record<string, unk
 export const NOON = Date.parse("2026-08-05T16:10:00Z");
 
 function servicesFor(env: NodeJS.ProcessEnv): Services {
-  return { files: new LocalFoldedFiles(), env, seen: () => null, copiedFrom: () => null };
+  return { files: new LocalFoldedFiles(), env, seen: () => null, copiedFrom: () => null, directories: () => [] };
 }
 
 /** No lock is held; with `held`, the one of that lock file is. */

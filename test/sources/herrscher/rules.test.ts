@@ -150,6 +150,7 @@ describe("status, in the order of the format", () => {
     sums: noSums(),
     own: { cost: 0, tokens: 0 },
     cohort: { cost: 0, tokens: 0 },
+    compacted: false,
     daemon: daemon("up"),
     live: null,
     feed: null,
@@ -184,6 +185,14 @@ describe("status, in the order of the format", () => {
     ["idle", facts({}, { live: live(false), sums: asked("2026-08-05T16:09:00Z") }), "idle", "running", "recorded"],
     ["asked lately", facts({}, { sums: asked("2026-08-05T16:00:00Z") }), "working", "running", "guess"],
     ["asked long ago", facts({}, { sums: asked("2026-08-05T15:00:00Z") }), "idle", "running", "guess"],
+    [
+      "asked by a clock a little ahead",
+      facts({}, { sums: asked("2026-08-05T16:10:30Z") }),
+      "working",
+      "running",
+      "guess",
+    ],
+    ["asked in a time to come", facts({}, { sums: asked("2099-01-01T00:00:00Z") }), "idle", "running", "guess"],
     ["asked at no time", facts({}, { sums: asked("") }), "idle", "running", "guess"],
     ["never run", facts({}), "idle", "running", "guess"],
     ["a damaged row", facts({}, { usable: false, damage: ["the row has no name"] }), "unknown", null, "guess"],
@@ -192,6 +201,28 @@ describe("status, in the order of the format", () => {
     expect(found).toMatchObject({ status, native, certainty });
     expect(found.why.length).toBeGreaterThan(0);
     expect(judge({ ...given, now: given.now + 1000 }).why).toEqual(found.why);
+  });
+
+  it.each([
+    ["a cap still reached", { costCap: 2 }, { cost: 3 }, {}, null],
+    ["a cap that is gone", {}, { cost: 3 }, {}, "no such cap is set any more: the daemon may let turns run"],
+    [
+      "less than the cap",
+      { costCap: 2 },
+      { cost: 1 },
+      {},
+      "the cap is no longer reached: the daemon may let turns run",
+    ],
+    [
+      "less than the cap after a compaction",
+      { costCap: 2 },
+      { cost: 1 },
+      { compacted: true },
+      "the cap is no longer reached (the transcript was compacted): the daemon may let turns run",
+    ],
+  ])("paused with %s", (_name, row, own, rest, word) => {
+    const found = judge(facts({ pausedReason: "cost", ...row }, { own: { tokens: 0, ...own }, ...rest }));
+    expect(found.why.slice(1)).toEqual(word === null ? [] : [word]);
   });
 
   it("a guess by the clock says when it runs out", () => {
@@ -350,6 +381,12 @@ describe("resume", () => {
 describe("config.json", () => {
   it("knows whole-line comments only", () => {
     expect(parseConfig('// c\n{"cmd":"a // b", // no\n"x":1}')).toBeNull();
+    for (const none of ["[]", "null", "7", '"x"', ""]) expect(parseConfig(none)).toBeNull();
+    expect(parseConfig('{"sessionMaxIdleDays":14,"skills":{"enabled":true,"roots":["/a"]}}')).toMatchObject({
+      sessionMaxIdleDays: 14,
+      skills: { enabled: true, roots: ["/a"] },
+    });
+    expect(parseConfig('{"sessionMaxIdleDays":"14","skills":[]}')).toEqual(parseConfig("{}"));
     expect(parseConfig('  // c\n{"cmd":"a // b","home":{"id":"1"}}')).toMatchObject({
       cmd: "a // b",
       home: { id: "1", type: "" },

@@ -106,6 +106,17 @@ describe("state", () => {
     }
   });
 
+  it("an unknown key of any name survives a change", async () => {
+    const path = stateIn(
+      '{"home":{"id":"1","__proto__":[1]},"__proto__":{"a":1},"sessions":[{"name":"a","__proto__":2}]}',
+    );
+    await loadState(path, NO_LOCKS).setArchived("a", true);
+    const text = readFileSync(path, "utf8").replace(/\s+/gu, "");
+    expect(text).toContain('"home":{"id":"1","__proto__":[1],"type":""}');
+    expect(text).toContain('"archived":true,"__proto__":2}');
+    expect(text).toContain('],"__proto__":{"a":1}}');
+  });
+
   it("a missing file is an empty state, and null sessions stay null until there is one", async () => {
     const path = join(temporaryDirectory(), "deep", "state.json");
     const state = loadState(path, NO_LOCKS);

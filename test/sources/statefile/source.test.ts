@@ -36,6 +36,7 @@ function open(dir: string, copied: Record<string, string> = {}): SourceReader {
     env: {},
     seen: () => null,
     copiedFrom: (key) => copied[key] ?? null,
+    directories: () => [],
   });
 }
 

@@ -12,6 +12,7 @@ import {
 } from "../../src/export/index.ts";
 import { blankEntry, type Entry, publicEntry } from "../../src/session/entry.ts";
 import { publicSnapshot, type Snapshot } from "../../src/session/snapshot.ts";
+import { jsonText } from "../../src/session/untrusted.ts";
 import { statefileSource } from "../../src/sources/statefile/source.ts";
 import { fixture } from "../support/fixtures.ts";
 import { evidenceOf, readSource, rootsOf } from "../support/read-source.ts";
@@ -167,7 +168,8 @@ describe("a session as JSON", () => {
       const shown = { schema: 1, session: publicSnapshot(snapshot), entries: entries.map(publicEntry) };
       let text = "";
       for await (const chunk of exportSession(snapshot, timelineEntries(reader, snapshot.key), "json")) text += chunk;
-      expect(text).toBe(`${JSON.stringify(shown, null, 2)}\n`);
+      expect(text).toBe(`${jsonText(shown, 2)}\n`);
+      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(shown)));
     }
     expect(treeHash(dir)).toEqual(before);
   });

@@ -48,8 +48,8 @@ interface Running {
   shown: Map<SessionKey, string>;
   /** What it last said was wrong. */
   problems: Problem[];
-  /** Did its reader throw the last time? */
-  failed: boolean;
+  /** How its reader failed the last time. `reading`: at files, which to look again at processes does not mend. */
+  failed: { problem: Problem; reading: boolean } | null;
 }
 
 /**
@@ -88,7 +88,7 @@ export class Live {
       if (roots.length === 0) return [];
       const reader = source.open(roots, services);
       const [turn, shown] = [Promise.resolve(), new Map()];
-      return [{ source, reader, turn, recheck: null, shown, problems: [], failed: false }];
+      return [{ source, reader, turn, recheck: null, shown, problems: [], failed: null }];
     });
   }
 
@@ -166,7 +166,7 @@ export class Live {
   }
 
   #tick(one: Running): Promise<void> {
-    return this.#inTurn(one, async () => this.#commit(one, one.reader.tick(this.#seenNow())));
+    return this.#inTurn(one, async () => this.#commit(one, one.reader.tick(this.#seenNow()), false), false);
   }
 
   async close(): Promise<void> {
@@ -247,26 +247,25 @@ export class Live {
     this.#probeLater();
   }
 
-  #inTurn(one: Running, work: () => Promise<void>): Promise<void> {
+  #inTurn(one: Running, work: () => Promise<void>, reading = true): Promise<void> {
     const done = one.turn.then(async () => {
       if (this.#closed) return;
       try {
         await work();
       } catch (error) {
-        one.failed = true;
-        const problems = [...one.problems, readerFailed(one.source, error)];
-        this.#handOn(one, { changed: [], removed: [], problems, recheckAt: null });
+        if (reading || one.failed?.reading !== true) one.failed = { problem: readerFailed(one.source, error), reading };
+        this.#handOn(one, { changed: [], removed: [], problems: problemsOf(one), recheckAt: null });
       }
     });
     one.turn = done;
     return done;
   }
 
-  #commit(one: Running, delta: Delta): void {
+  #commit(one: Running, delta: Delta, reading = true): void {
     if (delta.problems !== null) one.problems = delta.problems;
-    // It reads again: that it could not is over.
-    this.#handOn(one, one.failed ? { ...delta, problems: one.problems } : delta);
-    one.failed = false;
+    const isOver = one.failed !== null && (reading || !one.failed.reading);
+    if (isOver) one.failed = null;
+    this.#handOn(one, isOver || delta.problems !== null ? { ...delta, problems: problemsOf(one) } : delta);
   }
 
   #handOn(one: Running, delta: Delta): void {
@@ -286,6 +285,10 @@ export class Live {
     }, wait);
     one.recheck.unref();
   }
+}
+
+function problemsOf({ problems, failed }: Running): Problem[] {
+  return failed === null ? problems : [...problems, failed.problem];
 }
 
 function readerFailed(source: Source, error: unknown): Problem {

@@ -69,7 +69,7 @@ export function App({ screen, keymap, look }: Props) {
     if (next) {
       latest.current = next;
       setTyped(next);
-    } else screen.say("pasted text runs no keys; press / first to filter by it");
+    } else screen.say(`pasted text runs no keys${owner ? "" : "; press / first to filter by it"}`);
   });
 
   const width = Math.max(1, columns);

@@ -264,6 +264,9 @@ describe("faults stay where they are", () => {
       said.some((one) => one.kind === "reader-failed" && one.message.includes("a fault of ours")),
     );
     expect(problems()).toContainEqual(other);
+    // To look at processes again mends nothing that could not be read.
+    await at.live.recheck();
+    expect(problems()).toHaveLength(2);
     failing = false;
     appendFileSync(path, records(turn(9, "three", "ok"), 9));
     await at.until(A, (one) => one?.messages === 3);

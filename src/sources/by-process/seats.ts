@@ -20,6 +20,8 @@ export interface Seat {
   cwd: string | null;
   /** ms since 1970. */
   updatedAt: number | null;
+  /** ms since 1970; without it, it may have been there before any process. */
+  createdAt?: number | null;
   /** The session whose process runs this sub-agent. */
   parent: string | null;
   /** Is its last turn unfinished? A finished sub-agent is nobody's work any more. */
@@ -49,7 +51,7 @@ export function findSeats(seats: readonly Seat[], processes: ProcessTable, progr
   const byFolder: Process[] = [];
   const byName = new Map<string, Process[]>();
   const running = processes.all.filter((one) => program.isProgram(one));
-  const { doubles, launchers } = pairsOf(running, processes);
+  const { doubles, launchers, started } = pairsOf(running, processes);
   for (const process of running) {
     const named = program.named(process, byId);
     if (named === null && !doubles.has(process)) byFolder.push(process);
@@ -63,10 +65,20 @@ export function findSeats(seats: readonly Seat[], processes: ProcessTable, progr
   }
   // The latest to start has the fewest sessions to choose from, one that serves a single store fewer still.
   const narrow = (one: Process): number => ((program.stores?.(one) ?? null) === null ? 1 : 0);
-  byFolder.sort((a, b) => narrow(a) - narrow(b) || (b.startedAt ?? 0) - (a.startedAt ?? 0) || b.pid - a.pid);
+  const isStarted = (one: Process): boolean => {
+    for (let at: Process | undefined = one; at !== undefined; at = launchers.get(at)) if (started.has(at)) return true;
+    return false;
+  };
+  const own = (one: Process): number => (isStarted(one) ? 0 : 1);
+  byFolder.sort(
+    (a, b) => own(a) - own(b) || narrow(a) - narrow(b) || (b.startedAt ?? 0) - (a.startedAt ?? 0) || b.pid - a.pid,
+  );
   for (const process of byFolder) {
     const store = program.stores?.(process) ?? null;
-    const seat = newestIn({ ...process, startedAt: startOf(process, launchers) }, store, seats, live);
+    const startedAt = startOf(process, launchers);
+    // Older ones may be those of the agent that started it.
+    const free = isStarted(process) ? seats.filter((seat) => hasBegunSince(seat, startedAt)) : seats;
+    const seat = newestIn({ ...process, startedAt }, store, free, live);
     if (seat === null) continue;
     const evidence = `process ${process.pid} runs in its folder, and it is the newest session there`;
     live.set(seat.id, { process, evidence, guess: true, openTwice: [] });
@@ -83,22 +95,25 @@ export function findSeats(seats: readonly Seat[], processes: ProcessTable, progr
 const MOST_ANCESTORS = 64;
 
 interface Pairs {
-  /** Processes that are there for another one in their folder, of which that one alone has a session. */
+  /** Launchers, which leave their session to what they started. */
   doubles: Set<Process>;
-  /** By what a launcher started: the launcher, a double of it. */
+  /** By what a launcher started: the launcher. */
   launchers: Map<Process, Process>;
+  /** What an agent started in its own folder, with other arguments: it has a session of its own, or none. */
+  started: Set<Process>;
 }
 
 /** Tells a launcher from the same command it started, and an agent from what it started for itself. */
 function pairsOf(running: readonly Process[], { byPid }: ProcessTable): Pairs {
   const programs = new Set(running);
-  const pairs: Pairs = { doubles: new Set(), launchers: new Map() };
+  const pairs: Pairs = { doubles: new Set(), launchers: new Map(), started: new Set() };
   for (const process of running) {
     const ancestor = ancestorIn(programs, process, byPid);
     if (ancestor === null) continue;
-    const launches = isSameCommand(ancestor.argv, process.argv);
-    pairs.doubles.add(launches ? ancestor : process);
-    if (launches) pairs.launchers.set(process, ancestor);
+    if (isSameCommand(ancestor.argv, process.argv)) {
+      pairs.doubles.add(ancestor);
+      pairs.launchers.set(process, ancestor);
+    } else pairs.started.add(process);
   }
   return pairs;
 }
@@ -127,6 +142,10 @@ function startOf(process: Process, launchers: Pairs["launchers"]): number | null
   let start = process.startedAt ?? null;
   for (let at = launchers.get(process); at !== undefined; at = launchers.get(at)) start = at.startedAt ?? start;
   return start;
+}
+
+function hasBegunSince({ createdAt }: Seat, since: number | null): boolean {
+  return since !== null && createdAt != null && createdAt >= since;
 }
 
 function newestIn(

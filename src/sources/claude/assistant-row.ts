@@ -6,7 +6,7 @@ import type { OpenCall } from "../by-process/tail.ts";
 import { countField, type Fields, field, fieldsOf, listField, objectField, textField } from "../jsonl/record.ts";
 import { CALLS, type ClaudeFile, type ClaudeRequest, isFuller, promptOf, ROW } from "./file.ts";
 import { isRowId } from "./ids.ts";
-import { acceptPendingCommand } from "./user-fold.ts";
+import { acceptPendingCommand, dropPendingCommand } from "./user-fold.ts";
 
 const MOST_SUMMARY = 300;
 const MOST_OPEN_CALLS = 64;
@@ -28,6 +28,7 @@ export function readAssistantRow(
     const failed = field(fields, "isApiErrorMessage") === true;
     state.kinds[row] = (state.kinds[row] ?? 0) | ROW.synthetic | (failed ? ROW.error : 0);
     if (failed && !side) {
+      dropPendingCommand(state);
       const text = cutCodePoints(cleanLine(plainText(message, blocks)), MOST_SUMMARY);
       state.tail = { state: "error", evidence: "the last record is an error", text, time, calls: [] };
     }

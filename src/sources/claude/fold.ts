@@ -14,7 +14,7 @@ const MOST_ROOTS = 64;
 /** One transcript file of Claude Code (agents.md §1). */
 export const claudeFold: FileFold<ClaudeFile> = {
   name: "claude",
-  version: 3,
+  version: 4,
   initial: newClaudeFile,
   *advance(state, bytes, from) {
     return yield* advanceClaude(state, bytes, from);

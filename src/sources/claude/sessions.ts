@@ -52,6 +52,8 @@ export class ClaudeSessions {
   readonly #shared = new SharedMessages();
   /** Folder → file → leaf uuid → summary. */
   readonly #summaries = new Map<string, Map<string, Readonly<Record<string, string>>>>();
+  /** Folder → leaf uuid → summary: what all its files say, until one says something else. */
+  readonly #merged = new Map<string, ReadonlyMap<string, string>>();
   /** Folder → leaves whose summary changed since `summarized` was last asked. */
   readonly #named = new Map<string, Set<string>>();
   /** Folder → transcripts in it. */
@@ -192,14 +194,15 @@ export class ClaudeSessions {
       if (known?.place.kind === "agent") found.push({ agent: known.place.agent, path, folded: known.folded });
     }
     found.sort((a, b) => b.folded.size - a.folded.size || (a.path < b.path ? -1 : 1));
-    const byId = new Map<string, (typeof found)[number]>();
+    const kept: typeof found = [];
     for (const one of found) {
-      const before = byId.has(one.agent) ? [...byId.values()].filter(({ agent }) => agent === one.agent) : [];
-      if (before.length === 0) byId.set(one.agent, one);
-      else if (!before.some(({ folded }) => areCopies(folded.state, one.folded.state))) {
-        byId.set(namedByFolder(one, byId), one);
-      }
+      const isCopy = kept.some(({ agent, folded }) => agent === one.agent && areCopies(folded.state, one.folded.state));
+      if (!isCopy) kept.push(one);
     }
+    // What it is called must not depend on how far it got.
+    kept.sort((a, b) => (a.path < b.path ? -1 : 1));
+    const byId = new Map<string, (typeof found)[number]>();
+    for (const one of kept) byId.set(byId.has(one.agent) ? namedByFolder(one, byId) : one.agent, one);
     return [...byId]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([agent, { path, folded }]) => ({
@@ -222,11 +225,15 @@ export class ClaudeSessions {
 
   /** What files of its folder say of leaves; of two that name the same one, the later by name. */
   summaries(one: Candidate): ReadonlyMap<string, string> {
-    const byFile = this.#summaries.get(folderOf(one.root, one.project)) ?? new Map();
+    const folder = folderOf(one.root, one.project);
+    const known = this.#merged.get(folder);
+    if (known !== undefined) return known;
+    const byFile = this.#summaries.get(folder) ?? new Map();
     const merged = new Map<string, string>();
     for (const path of [...byFile.keys()].sort()) {
       for (const [leaf, text] of Object.entries<string>(byFile.get(path) ?? {})) merged.set(leaf, text);
     }
+    this.#merged.set(folder, merged);
     return merged;
   }
 
@@ -310,6 +317,7 @@ export class ClaudeSessions {
     const leaves = [...new Set([...Object.keys(before), ...Object.keys(summaries)])];
     const changed = leaves.filter((leaf) => before[leaf] !== summaries[leaf]);
     if (changed.length === 0) return;
+    this.#merged.delete(folder);
     if (Object.keys(summaries).length > 0) byFile.set(path, { ...summaries });
     else byFile.delete(path);
     this.#summaries.set(folder, byFile);

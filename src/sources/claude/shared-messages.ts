@@ -7,6 +7,8 @@ import type { ClaudeFile } from "./file.ts";
 export class SharedMessages {
   /** Hash of a message's id → the first session that was seen with it. */
   readonly #first = new Map<number, string>();
+  /** First session → how many are tied to it. */
+  readonly #tied = new Map<string, number>();
   /** Session → what ties it to those that it shares a reply with. */
   readonly #ties = new Map<string, Set<string>>();
   /** Replies of a file that were noted: an append costs what was appended. */
@@ -34,8 +36,11 @@ export class SharedMessages {
   }
 
   #tie(first: string, other: string, tied: Set<string>): void {
-    const tie = `message:${first}:${other}`;
-    if (this.ties(other).has(tie)) return;
+    const tie = `message:${first}`;
+    const count = this.#tied.get(first) ?? 0;
+    // So many are no copies: a gateway numbers its replies anew in each session, and all would be judged for every append.
+    if (this.ties(other).has(tie) || count >= MOST_TIED) return;
+    this.#tied.set(first, count + 1);
     for (const session of [first, other]) {
       this.#ties.set(session, (this.#ties.get(session) ?? new Set()).add(tie));
       tied.add(session);
@@ -43,6 +48,7 @@ export class SharedMessages {
   }
 }
 
+const MOST_TIED = 64;
 const NONE: ReadonlySet<string> = new Set();
 
 /** 52 bits: two rounds of FNV-1a. */

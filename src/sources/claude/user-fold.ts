@@ -45,6 +45,7 @@ export function noteUserRow(state: ClaudeFile, fields: Fields, row: number, time
       return;
     case "interrupt":
       bit(ROW.interrupt);
+      if (!side) dropPendingCommand(state);
       if (!side)
         state.tail = { state: "interrupted", evidence: "interrupted by the person", text: null, time, calls: [] };
       return;
@@ -83,7 +84,7 @@ export function rejectPendingCommand(state: ClaudeFile): void {
 }
 
 /** Another prompt came first: only its form says whether the command had become one. */
-function dropPendingCommand(state: ClaudeFile): void {
+export function dropPendingCommand(state: ClaudeFile): void {
   state.pendingCommand = -1;
   state.tailBefore = null;
 }

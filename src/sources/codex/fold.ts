@@ -29,7 +29,7 @@ const MOST_COPIED_METAS = 64;
 /** One rollout of Codex (agents.md §2). */
 export const codexFold: FileFold<CodexFile> = {
   name: "codex",
-  version: 3,
+  version: 4,
   initial: newCodexFile,
   *advance(state, bytes, from) {
     return yield* advanceCodex(state, bytes, from);
@@ -39,7 +39,7 @@ export const codexFold: FileFold<CodexFile> = {
 /** A compressed rollout: written as a whole, read as a whole. */
 export const codexZstFold: FileFold<CodexFile> = {
   name: "codex-zst",
-  version: 3,
+  version: 4,
   initial: newCodexFile,
   *advance(state, bytes) {
     Object.assign(state, newCodexFile());
@@ -53,11 +53,17 @@ export const codexZstFold: FileFold<CodexFile> = {
 export function* advanceCodex(state: CodexFile, bytes: ByteSource, from: number): Generator<void, number> {
   state.bytes = yield* foldLines(state, bytes, from, (line, offset) => {
     const record = parseRow(line, MOST_STRING);
-    if (record !== null) takeRecord(state, record.fields, offset);
+    const first = isFirst(state);
+    if (record !== null) takeRecord(state, record.fields, offset, first);
     // A first line that is no header has lost what it was there for.
-    return record !== null && (offset > 0 || state.meta !== null);
+    return record !== null && (!first || state.meta !== null);
   });
   return state.bytes;
+}
+
+/** Was nothing read yet? Blank lines are nothing. */
+function isFirst({ meta, bad, events }: CodexFile): boolean {
+  return meta === null && bad.count === 0 && events.length === 0;
 }
 
 /** Only the first line is the file's own header: later ones were copied with a parent's rows (agents.md §2.2). */
@@ -70,11 +76,11 @@ function noteCopiedMeta(state: CodexFile, payload: Fields | null): void {
 /** What every event has: its place. */
 type Place = Pick<CodexEvent, "at" | "ord" | "time" | "thread">;
 
-function takeRecord(state: CodexFile, fields: Fields, offset: number): void {
+function takeRecord(state: CodexFile, fields: Fields, offset: number, first: boolean): void {
   const payload = objectField(fields, "payload");
   const type = textField(fields, "type");
   const time = timeField(fields, "timestamp");
-  if (offset === 0) {
+  if (first) {
     if (type === "session_meta" && payload !== null) state.meta = readMeta(payload, 2);
     else if (type === null && payload === null) state.meta = readMeta(fields, 1);
   } else if (type === "session_meta") noteCopiedMeta(state, payload);

@@ -99,13 +99,14 @@ interface Keys {
 interface Heirs {
   keys: Map<string, Keys>;
   elders: Map<string, string[]>;
+  born: Map<string, string>;
 }
 
 /** A lookup is one moment: what was found for it stays true. */
 const heirs = new WeakMap<RolloutLookup, Heirs>();
 
 function heirsOf(lookup: RolloutLookup): Heirs {
-  const known = heirs.get(lookup) ?? { keys: new Map(), elders: new Map() };
+  const known = heirs.get(lookup) ?? { keys: new Map(), elders: new Map(), born: new Map() };
   heirs.set(lookup, known);
   return known;
 }
@@ -138,11 +139,19 @@ function eldersOf(thread: string, lookup: RolloutLookup): string[] {
 }
 
 function isElder(a: string, b: string, lookup: RolloutLookup): boolean {
-  const [firstA] = lookup.of(a);
-  const [firstB] = lookup.of(b);
-  if (firstA === undefined || firstB === undefined) return false;
-  const [bornA, bornB] = [startOf(firstA), startOf(firstB)];
-  return bornA === bornB ? a < b : bornA < bornB;
+  const [bornA, bornB] = [bornOf(a, lookup), bornOf(b, lookup)];
+  return bornA !== "" && bornB !== "" && (bornA === bornB ? a < b : bornA < bornB);
+}
+
+/** "": it has no file. */
+function bornOf(thread: string, lookup: RolloutLookup): string {
+  const { born } = heirsOf(lookup);
+  const known = born.get(thread);
+  if (known !== undefined) return known;
+  const [first] = lookup.of(thread);
+  const made = first === undefined ? "" : startOf(first);
+  born.set(thread, made);
+  return made;
 }
 
 /** The events before a file's own: where its counters and its model go on from. */
@@ -171,7 +180,9 @@ function requestsIn({ file, from, to }: Segment, thread: string, lookup: Rollout
   const byTurn = metaOf(file)?.kind === "user";
   const fromZero = countsFromZero(file, lookup);
   let turn: string | null = null;
-  let epoch = 0;
+  // Turns without an id of their own share the thread's count, which never starts anew.
+  let resets = 0;
+  let atTurn = 0;
   const found: Told[] = [];
   const add = (key: string, usage: RawUsage, time: number | null): void => {
     const request = { key, time: isoTime(time), provider, model, ...tokensOf(usage), cost: null, by: null };
@@ -181,15 +192,15 @@ function requestsIn({ file, from, to }: Segment, thread: string, lookup: Rollout
     if (event.k === "context") model = event.model ?? model;
     if (byTurn && (event.k === "context" || event.k === "task") && event.turn !== null && event.turn !== turn) {
       turn = uuid7Time(event.turn) === null ? null : event.turn;
-      epoch = 0;
+      atTurn = turn === null ? 0 : resets;
     }
     if (event.k === "record" && byRecord) add(recordKey(event.id, thread), event.usage, event.time);
     if (event.k !== "total" || byRecord) continue;
     const fresh = total === null && !fromZero ? { usage: event.last, reset: false } : since(total, event);
-    if (fresh.reset) epoch += 1;
+    if (fresh.reset) resets += 1;
     total = event.total;
     if (fresh.usage.input + fresh.usage.output === 0) continue;
-    add(`codex:${turn ?? thread}:${epoch}:${totalKey(event.total)}`, fresh.usage, event.time);
+    add(`codex:${turn ?? thread}:${resets - atTurn}:${totalKey(event.total)}`, fresh.usage, event.time);
   }
   return found;
 }

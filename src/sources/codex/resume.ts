@@ -6,12 +6,12 @@ import { metaOf } from "./rollouts.ts";
 /** `codex resume <id>`, in the thread's directory (agents.md §8). */
 export function codexResume(held: HeldThread): ResumeAnswer {
   const { snapshot, described, holder } = held;
-  if (snapshot.resume === null) return { ok: false, reason: "it cannot be resumed" };
   if (described.kind !== "user") return { ok: false, reason: "it belongs to another thread: resume that one" };
   const meta = metaOf(held.current);
   if (meta?.headless === true) {
     return { ok: false, reason: "its first line, the header, is damaged: codex cannot tell which thread it is" };
   }
+  if (snapshot.resume === null) return { ok: false, reason: "it cannot be resumed" };
   if (meta?.generation === 1) {
     return { ok: false, reason: "its file is of the first generation (2025-05), which codex no longer resumes" };
   }

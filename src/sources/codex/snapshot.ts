@@ -63,7 +63,7 @@ export function snapshotOf(parts: SnapshotParts): Snapshot {
               parts.keyOf(described.parent.thread) ?? sessionKey(SOURCE, current.root.index, described.parent.thread),
             relation: described.parent.relation,
           },
-    resume: { argv: ["codex", "resume", described.thread], cwd: described.cwd },
+    resume: meta?.headless === true ? null : { argv: ["codex", "resume", described.thread], cwd: described.cwd },
     can: actionsOf(parts),
     damage: described.damage,
     hidden: described.kind !== "user",

@@ -2,7 +2,7 @@ import { basename, sep } from "node:path";
 import type { Folded } from "../../files/fold.ts";
 import type { Problem } from "../../session/problem.ts";
 import type { Root } from "../source.ts";
-import { copiedThreads } from "./copied-prefix.ts";
+import { copiedPrefix, copiedThreads } from "./copied-prefix.ts";
 import type { CodexFile } from "./file.ts";
 import { LOCK_DIRECTORY, lockedThread } from "./locks.ts";
 import { parseRolloutName } from "./rollout-name.ts";
@@ -102,6 +102,21 @@ export class CodexThreads {
       if (headerOf(folded)?.kind === "user") for (const heir of this.#heirsOf(copiedThreads(folded))) dirty.add(heir);
     } else if (this.children(thread).some((child) => this.#needsMore(child, thread, reached))) {
       for (const child of this.#family(thread)) dirty.add(child);
+    }
+    // Copied rows of a gone parent came to it: who is counted for them may be another one now.
+    if (reached !== undefined && reached.events < events.length && headerOf(folded)?.kind === "user") {
+      const heirs = this.#heirsOf(copiedThreads(folded));
+      const rollout = this.#rollouts.get(path);
+      if (
+        heirs.length > 1 &&
+        rollout &&
+        copiedPrefix(
+          rollout,
+          this.lookup(() => null),
+        ).events > reached.events
+      ) {
+        for (const heir of heirs) dirty.add(heir);
+      }
     }
     return dirty;
   }

@@ -82,6 +82,7 @@ export function describe(parts: GeminiParts): DescribedRequests {
     id,
     cwd,
     updatedAt,
+    createdAt: file.startedAt,
     parent: place.kind === "child" ? place.parent : child ? "" : null,
     open: tail.state === "open",
     store: null,

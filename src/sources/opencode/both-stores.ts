@@ -5,10 +5,24 @@ import type { DatabaseSync } from "./sqlite.ts";
 /** Where a generation keeps its messages: a name of ours, never one from a file. */
 type MessageTable = "message" | "session_message";
 
-/** How many messages each session has; `where` is SQL of ours. */
-export function messageCounts(database: DatabaseSync, table: MessageTable, where = "true"): Map<string, number> {
-  const sql = `select session_id, count(*) as n from ${table} where ${where} group by session_id`;
-  return new Map(allRows(database, sql).map((row) => [textOf(row, "session_id") ?? "", countOf(row, "n")]));
+/** Messages of each session, counted once a look: that goes over a whole table. By table and condition. */
+export type Counted = Map<string, ReadonlyMap<string, number>>;
+
+/** How many messages a session has; `where` is SQL of ours. */
+export function messageCount(
+  { database, counted }: { database: DatabaseSync; counted: Counted },
+  table: MessageTable,
+  session: string,
+  where = "true",
+): number {
+  const name = `${table} ${where}`;
+  let counts = counted.get(name);
+  if (counts === undefined) {
+    const sql = `select session_id, count(*) as n from ${table} where ${where} group by session_id`;
+    counts = new Map(allRows(database, sql).map((row) => [textOf(row, "session_id") ?? "", countOf(row, "n")]));
+    counted.set(name, counts);
+  }
+  return counts.get(session) ?? 0;
 }
 
 /** What changes with the rows of a table, as SQL over the columns that it has. */

@@ -85,6 +85,7 @@ export function describe(parts: OpencodeParts): DescribedRequests {
     id: session.id,
     cwd: session.cwd,
     updatedAt: session.updatedAt,
+    createdAt: session.createdAt,
     parent: session.parentId,
     open: facts.tail.state === "open",
     store: session.generation,

@@ -213,9 +213,14 @@ export class OpencodeReader implements SourceReader {
 
   /** Whose a reply is depends on all the others: sessions that a list did without are read for it, once. */
   async #ownRequests(id: string): Promise<ModelRequest[]> {
-    if (!this.#indexed) for (const [one, store] of this.#briefs()) await this.#readWhole(one, store);
-    this.#indexed = true;
-    return requestsOf(await this.#storeOf(id).whole(id), this.#forks.lineage(id));
+    const store = this.#storeOf(id);
+    if (store.facts(id)?.brief === true) await this.#readWhole(id, store);
+    const facts = await store.whole(id);
+    if (!this.#indexed && mayHoldCopies(facts)) {
+      for (const [one, from] of this.#briefs()) await this.#readWhole(one, from);
+      this.#indexed = true;
+    }
+    return requestsOf(facts, this.#forks.lineage(id));
   }
 
   /** Sessions of which only a part was read, each where it is shown from. */
@@ -230,7 +235,7 @@ export class OpencodeReader implements SourceReader {
   /** false: it is gone meanwhile, or cannot be read, which the next look says. */
   async #readWhole(id: string, store: RootStore): Promise<boolean> {
     try {
-      this.#forks.set(id, await store.whole(id));
+      this.#forks.set(id, await store.whole(id, { calls: false, edits: this.#isLive(id) }));
       return true;
     } catch {
       return false;
@@ -340,4 +345,9 @@ export class OpencodeReader implements SourceReader {
       }),
     );
   }
+}
+
+/** Who points at no other session and holds nothing older than itself owns all of it, whatever others hold. */
+function mayHoldCopies({ session, messages }: SessionFacts): boolean {
+  return session.forkId !== null || messages.some((one) => one.createdAt < session.createdAt);
 }

@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { listDirectory } from "../../files/list-directory.ts";
 import type { Problem } from "../../session/problem.ts";
 import type { Root } from "../source.ts";
+import type { Counted } from "./both-stores.ts";
 import { MissingColumns } from "./both-stores.ts";
 import { Connections, NoDatabase } from "./connections.ts";
 import { JsonStore } from "./json-store.ts";
@@ -41,6 +42,8 @@ interface Look {
   newest: string | null;
   /** Bytes of messages that were read so far. */
   spent: number;
+  /** By the database's path. */
+  counted: Map<string, Counted>;
 }
 
 /** The generations of one data directory, merged: of equal ids the newest generation wins (agents.md §4.1). */
@@ -112,7 +115,7 @@ export class RootStore {
     const close = new Set(sorted.slice(0, WATCHED_CLOSELY).map((row) => row.id));
     const newest = sorted[0]?.id ?? null;
     const due = sorted.filter((row) => places.has(placeOfRow(row)) || !this.#held.has(row.id));
-    const look: Look = { close, newest, spent: 0 };
+    const look: Look = { close, newest, spent: 0, counted: new Map() };
     for (let at = 0; at < due.length; at += BATCH) yield await this.#readBatch(due.slice(at, at + BATCH), look);
   }
 
@@ -122,13 +125,13 @@ export class RootStore {
     return await this.#connections.use(row.path, (database) => work(storeOf(row, database)));
   }
 
-  /** The session with its messages, whatever the list was content with. Throws when it is gone. */
-  async whole(id: string): Promise<SessionFacts> {
+  /** The session with its messages, whatever the list was content with; `wanted` of what is in their parts. Throws when it is gone. */
+  async whole(id: string, wanted = { calls: true, edits: true }): Promise<SessionFacts> {
     const held = this.#held.get(id);
     if (held?.facts.brief === false) return held.facts;
     const row = this.#winners.get(id);
     if (row === undefined) throw new Error(`there is no session ${id}`);
-    const facts = await this.use(row, (store) => readFacts(store, row, { calls: true, edits: true }));
+    const facts = await this.use(row, (store) => readFacts(store, row, wanted));
     if (held !== undefined) held.facts = facts;
     return facts;
   }
@@ -224,7 +227,10 @@ export class RootStore {
         if (first.generation === "json") await read(new JsonStore(storageOf(this.root.path)), true);
         else {
           await this.#connections.use(first.path, async (database, mark) =>
-            read(storeOf(first, database), mark.database.size + (mark.log?.size ?? 0) < COUNTED_BELOW),
+            read(
+              storeOf(first, database, countedIn(look, first.path)),
+              mark.database.size + (mark.log?.size ?? 0) < COUNTED_BELOW,
+            ),
           );
         }
       } catch (error) {
@@ -265,8 +271,14 @@ function placeOfRow(row: SessionRow): string {
   return row.generation === "json" ? STORAGE : row.path;
 }
 
-function storeOf(row: SessionRow, database: DatabaseSync): SessionStore {
-  return row.generation === "v2" ? new V2Store(database, row.path) : new V1Store(database, row.path);
+function storeOf(row: SessionRow, database: DatabaseSync, counted?: Counted): SessionStore {
+  return row.generation === "v2" ? new V2Store(database, row.path, counted) : new V1Store(database, row.path, counted);
+}
+
+function countedIn({ counted }: Look, path: string): Counted {
+  const known = counted.get(path) ?? new Map();
+  counted.set(path, known);
+  return known;
 }
 
 function isNewer(row: SessionRow, than: SessionRow): boolean {

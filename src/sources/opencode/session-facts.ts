@@ -44,8 +44,8 @@ const MOST_ENDS = 8;
 /** How many of the last replies are searched for edits. */
 const MOST_SEARCHED = 40;
 const HOUR = 3_600_000;
-/** OpenCode's words for a call that the person turned down, which ends the turn. */
-const REFUSED = /\b(?:rejected|dismissed)\b/iu;
+/** OpenCode's words for a call that the person turned down, which ends the turn; told what to do instead, the agent goes on. */
+const REFUSED = /^The user (?:rejected permission|dismissed)\b(?!.*following feedback)/isu;
 
 /** Reads a session's messages, and the few parts that decide what they are; calls and edits are in all the others. */
 export function readFacts(

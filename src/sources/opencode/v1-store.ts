@@ -1,4 +1,4 @@
-import { messageBytes, messageCounts, mustHave, ordered, rowsMark, rowTokens } from "./both-stores.ts";
+import { type Counted, messageBytes, messageCount, mustHave, ordered, rowsMark, rowTokens } from "./both-stores.ts";
 import { parsed, partOf } from "./part-fields.ts";
 import type { MessageRow, Part, SessionRow, SessionStore, Some } from "./rows.ts";
 import { sessionRows } from "./session-rows.ts";
@@ -21,9 +21,11 @@ export class V1Store implements SessionStore {
   /** Can what was said be read? Without it sessions are only counted. */
   readonly hasParts: boolean;
   readonly #todos: TodoTable;
-  #counts: Map<string, number> | null = null;
+  readonly #counted: Counted;
 
-  constructor(database: DatabaseSync, path: string) {
+  /** `counted`: of this database and look, as far as others have counted. */
+  constructor(database: DatabaseSync, path: string, counted: Counted = new Map()) {
+    this.#counted = counted;
     this.#database = database;
     this.#path = path;
     this.#todos = new TodoTable(database);
@@ -39,8 +41,7 @@ export class V1Store implements SessionStore {
   }
 
   count(session: SessionRow): number {
-    this.#counts ??= messageCounts(this.#database, "message");
-    return this.#counts.get(session.id) ?? 0;
+    return messageCount({ database: this.#database, counted: this.#counted }, "message", session.id);
   }
 
   mark(session: SessionRow): string {

@@ -1,4 +1,4 @@
-import { messageBytes, messageCounts, mustHave, ordered, rowsMark, rowTokens } from "./both-stores.ts";
+import { type Counted, messageBytes, messageCount, mustHave, ordered, rowsMark, rowTokens } from "./both-stores.ts";
 import { parsed, v2Parts } from "./part-fields.ts";
 import type { MessageRow, Part, SessionRow, SessionStore, Some } from "./rows.ts";
 import { sessionRows } from "./session-rows.ts";
@@ -18,10 +18,11 @@ export class V2Store implements SessionStore {
   readonly #path: string;
   readonly #columns: Set<string>;
   readonly #todos: TodoTable;
-  #counts: Map<string, number> | null = null;
-  #rows: Map<string, number> | null = null;
+  readonly #counted: Counted;
 
-  constructor(database: DatabaseSync, path: string) {
+  /** `counted`: of this database and look, as far as others have counted. */
+  constructor(database: DatabaseSync, path: string, counted: Counted = new Map()) {
+    this.#counted = counted;
     this.#database = database;
     this.#path = path;
     this.#todos = new TodoTable(database);
@@ -36,13 +37,16 @@ export class V2Store implements SessionStore {
   }
 
   count(session: SessionRow): number {
-    this.#counts ??= messageCounts(this.#database, "session_message", "type in ('user', 'assistant')");
-    return this.#counts.get(session.id) ?? 0;
+    return this.#countOf(session, "type in ('user', 'assistant')");
   }
 
   mark(session: SessionRow): string {
-    this.#rows ??= messageCounts(this.#database, "session_message");
-    return String(this.#rows.get(session.id) ?? 0);
+    return String(this.#countOf(session));
+  }
+
+  #countOf(session: SessionRow, where?: string): number {
+    const of = { database: this.#database, counted: this.#counted };
+    return messageCount(of, "session_message", session.id, where);
   }
 
   sharpMark(session: SessionRow): string {

@@ -82,6 +82,7 @@ export function describe(facts: PiFacts): DescribedRequests {
     id: header.id,
     cwd: header.cwd,
     updatedAt,
+    createdAt: header.startedAt,
     parent: facts.child ? (starter ?? "") : null,
     open: tail.state === "open",
     store: null,

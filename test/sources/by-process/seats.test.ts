@@ -52,6 +52,30 @@ describe("of processes that descend from each other in one folder one has a sess
       { old: 10 },
     ],
     [
+      "what an agent started has the session that began since, the agent its own",
+      [launcher, process(150, 10, ["sh"]), process(151, 150, ["/lib/tool", "-p", "Scan"])],
+      [
+        { ...old, createdAt: 50 },
+        { ...young, createdAt: 160 },
+      ],
+      { old: 10, young: 151 },
+    ],
+    [
+      "an agent without a session, and what it started",
+      [process(10, 1, ["/bin/tool", "--session", "none"]), process(151, 10, ["/lib/tool", "-p", "Scan"])],
+      [{ ...young, createdAt: 160 }],
+      { none: 10, young: 151 },
+    ],
+    [
+      "what an agent started through a launcher of its own",
+      [launcher, process(151, 10, ["node", "/bin/tool", "-p", "x"]), process(152, 151, ["/lib/tool", "-p", "x"])],
+      [
+        { ...old, createdAt: 50 },
+        { ...young, createdAt: 160 },
+      ],
+      { old: 10, young: 152 },
+    ],
+    [
       "but not one in another folder",
       [launcher, process(11, 10, ["/bin/tool"], { cwd: "/v" })],
       [old, young, seat("other", 300, "/v")],

@@ -190,6 +190,23 @@ describe("the reader", () => {
     expect([other, third].map((one) => seen.byId(one.id).own?.requests)).toEqual([1, 3]);
   });
 
+  test("of sessions that share a reply one has it, whichever of them goes", async () => {
+    const root = temporaryDirectory();
+    const all = ["10", "11", "12"].map((day, n) => {
+      const one = new Conversation(`s${n}`, `2026-11-${day}T09:00:00.000Z`);
+      return one.prompt(`p${n}`).reply(`a${n}`, { id: "msg_shared" }).prompt(`q${n}`).reply(`b${n}`);
+    });
+    const paths = all.map((one) => one.write(root));
+    for (const gone of [0, 1, 2]) {
+      const { reader, seen } = await readSource(claudeSource, [root], NOBODY);
+      rmSync(paths[gone] ?? "");
+      seen.take(await reader.apply([paths[gone] ?? ""], NOBODY));
+      const left = all.filter((_, n) => n !== gone);
+      expect(left.map((one) => seen.byId(one.id).own?.requests)).toEqual([2, 1]);
+      all[gone]?.write(root);
+    }
+  });
+
   test("a fork that begins at a compaction is a fork of what was compacted", async () => {
     const root = temporaryDirectory();
     const original = new Conversation("long").prompt("p").reply("a");
@@ -226,7 +243,14 @@ describe("the reader", () => {
     expect(own?.requests).toBe(3);
     const agents = extra.subagents as { agentId: string; calls: number }[];
     expect(agents.map(({ calls }) => calls)).toEqual([1, 1]);
-    expect(new Set(agents.map(({ agentId }) => agentId)).size).toBe(2);
+    expect(agents.map(({ agentId }) => agentId)).toEqual(["wf_2/x1", "x1"]);
+    // A name stays when the other one grows.
+    const grown = join(beside, `${one.id}/subagents/workflows/wf_1/agent-x1.jsonl`);
+    appendFileSync(grown, "\n".repeat(5000));
+    seen.take(await reader.apply([grown], NOBODY));
+    expect((seen.byId(one.id).extra.subagents as typeof agents).map(({ calls }) => calls)).toEqual([1, 1]);
+    const of = { view: "branch", of: "agent:x1", at: { edge: "start" }, limit: 9 } as const;
+    expect((await (await reader.transcript(key)).page(of)).entries[0]?.text).toBe("first p");
     const transcript = await reader.transcript(key);
     const prompts = agents.map(async ({ agentId }) => {
       const at = { edge: "start" } as const;

@@ -26,6 +26,14 @@ function put(path: string, content: string | Buffer): string {
   return path;
 }
 
+test("blank lines before the header are nothing", async () => {
+  const root = temporaryDirectory();
+  const one = talk();
+  put(one.path(root), `\n \n${one.text()}`);
+  const { seen } = await readSource(codexSource, [root], NOBODY);
+  expect(seen.byId(one.id)).toMatchObject({ damage: [], cwd: "/work/pot", can: ["fork", "revert", "resume"] });
+});
+
 describe("a thread whose first line is damaged", () => {
   const header = (payload: object): string => JSON.stringify({ timestamp: DAY, type: "session_meta", payload });
   const torn = talk().text().split("\n")[0]?.slice(5) ?? "";

@@ -169,6 +169,29 @@ describe("usage", () => {
     expect(await own([one], one)).toEqual({ all: [175, 17], own: [175, 17], requests: 3 });
   });
 
+  test.each(["1", "2e5", ""])("by totals counts every reset, also where turns are called %j", async (name) => {
+    const one = new Rollout(DAY, { paginated: false });
+    const totals: [[number, number], [number, number]][] = [
+      [
+        [100, 10],
+        [100, 10],
+      ],
+      [
+        [50, 5],
+        [50, 5],
+      ],
+      [
+        [100, 10],
+        [50, 5],
+      ],
+    ];
+    for (const [n, [total, last]] of totals.entries()) {
+      one.event("task_started", { turn_id: `${name}${n}` }).message("user", "p");
+      one.event("user_message", { message: "p" }).total(total, last);
+    }
+    expect(await own([one], one)).toEqual({ all: [200, 20], own: [200, 20], requests: 3 });
+  });
+
   test("takes what was cached, and what was written to the cache, out of input", async () => {
     const one = new Rollout(DAY).prompt("p");
     const usage = { input_tokens: 100, cached_input_tokens: 60, cache_write_input_tokens: 30, output_tokens: 1 };
@@ -256,6 +279,25 @@ describe("what was copied", () => {
     expect(await own([first, second], second)).toEqual({ all: [350, 35], own: [50, 5], requests: 1 });
     expect(await own([first, second], first)).toEqual({ all: [350, 35], own: [350, 35], requests: 3 });
     expect(await own([second], second)).toEqual({ all: [350, 35], own: [350, 35], requests: 3 });
+  });
+
+  test("of a parent that is gone is counted once while an older copy of it still comes in", async () => {
+    const whole = parent();
+    const [older, younger] = [LATER, "2026-11-10T11:00:00.000Z"].map((at) =>
+      legacyFork(whole, at).prompt("own").reply("c").total([350, 35], [50, 5]).done(),
+    ) as [Rollout, Rollout];
+    const root = temporaryDirectory();
+    const rows = older.rows.splice(2);
+    const path = older.write(root);
+    younger.write(root);
+    const { reader, seen } = await readSource(codexSource, [root], evidenceOf(NOW));
+    for (let at = 0; at < rows.length; at += 3) {
+      append(path, rows.slice(at, at + 3));
+      seen.take(await reader.apply([path], evidenceOf(NOW)));
+      const fresh = (await readSource(codexSource, [root], evidenceOf(NOW))).seen;
+      for (const { id } of [older, younger]) expect(seen.byId(id).own).toEqual(fresh.byId(id).own);
+    }
+    expect(seen.byId(younger.id).own?.requests).toBe(1);
   });
 
   test("of a fork of a fork is counted for the first owner", async () => {

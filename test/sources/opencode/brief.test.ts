@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { processTable } from "../../../src/probe/processes.ts";
+import { messageCount } from "../../../src/sources/opencode/both-stores.ts";
 import { OpencodeReader } from "../../../src/sources/opencode/reader.ts";
 import { opencodeSource } from "../../../src/sources/opencode/source.ts";
 import { ledgerOf } from "../../../src/usage/ledger.ts";
@@ -36,7 +37,37 @@ async function version2() {
 /** A session that is too big for a list. */
 const big: Row2[] = [{ type: "user", seq: 0 }, { seq: 1, data: { content: LONG } }, { seq: 2 }];
 
+test("messages are counted once for all sessions of a look", async () => {
+  const { database } = await newDatabase();
+  for (const id of ["ses_a", "ses_b", "ses_c"]) addSession(database, id, [{ prompt: "Do", reply: "Did" }]);
+  let asked = 0;
+  const counting = new Proxy(database, {
+    get(target, name) {
+      if (name !== "prepare") return Reflect.get(target, name);
+      return (sql: string) => {
+        asked += 1;
+        return target.prepare(sql);
+      };
+    },
+  });
+  const of = { database: counting, counted: new Map() };
+  expect(["ses_a", "ses_b", "ses_c", "ses_d"].map((id) => messageCount(of, "message", id))).toEqual([2, 2, 2, 0]);
+  expect(asked).toBe(1);
+  database.close();
+});
+
 describe("what is read of sessions for a list", () => {
+  test("the usage of a session that can hold no copy reads no other one", async () => {
+    const { root, path, database } = await version2();
+    addSession2(database, "ses_new", talk, { time_created: LATE, time_updated: LATE });
+    addSession2(database, "ses_big", big, { time_updated: LATE - 1 });
+    database.close();
+    const { reader, seen } = await read(root);
+    expect(await reader.requests("opencode:ses_new")).toHaveLength(1);
+    seen.take(await reader.apply([path], evidence));
+    expect(seen.byId("ses_big").extra.brief).toBe(true);
+  });
+
   test("a session that is too big takes nothing from older ones, and the newest is read whatever its size", async () => {
     const { root, database } = await version2();
     addSession2(database, "ses_new", big, { time_updated: LATE });

@@ -51,6 +51,26 @@ describe("how a session ends", () => {
       "idle",
       "waiting-user",
     ],
+    [
+      "a call that the person refused, saying what to do instead",
+      {
+        ...tool(
+          "bash",
+          "error",
+          {},
+          "The user rejected permission to use this tool with the following feedback: rebase",
+        ),
+        finish: "tool-calls",
+      },
+      "interrupted",
+      "working",
+    ],
+    [
+      "a call whose own words speak of a refusal",
+      { ...tool("bash", "error", {}, "! [rejected] main -> main (fetch first)"), finish: "tool-calls" },
+      "interrupted",
+      "working",
+    ],
     ["a reply cut at the model's limit", { prompt: "Do", reply: "Don", finish: "length" }, "idle", "waiting-user"],
     [
       "an abort",

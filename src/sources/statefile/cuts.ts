@@ -23,7 +23,7 @@ function withoutBeginning(state: StateOfFile, n: number): string | null {
   return null;
 }
 
-/** May a cut end before this message? Each entry of a transcript is asked. */
+/** May a cut end before this message, or behind the last record? Each entry of a transcript is asked. */
 export function isForkable(state: StateOfFile, n: number): boolean {
   return withoutBeginning(state, n) === null && allowedByTool(state, n, () => "") === null;
 }
@@ -39,10 +39,15 @@ export function readOnly(path: string): string | null {
 export function faultWithin(state: StateOfFile, n: number): string | null {
   const wrong = state.firstWrong;
   if (wrong === null || n <= wrong) return null;
-  return (
-    `record ${wrong} has a field of the wrong type: the tool refuses the copy as it refuses this file; ` +
-    "a copy that ends before that record is healthy"
-  );
+  const refused = `record ${wrong} has a field of the wrong type: the tool refuses the copy as it refuses this file`;
+  return hasHealthyCut(state) ? `${refused}; a copy that ends before that record is healthy` : refused;
+}
+
+/** Is there a cut to offer that ends before the first fault? The tool can read its copy. */
+export function hasHealthyCut(state: StateOfFile): boolean {
+  const last = state.firstWrong ?? state.records + 1;
+  if (last === state.records + 1 && isForkable(state, last)) return true;
+  return state.cuts.some(({ n }) => n <= last && isForkable(state, n));
 }
 
 /** Is there any cut to offer? A glance for a list; what is in the way of the single cut its plan says. */

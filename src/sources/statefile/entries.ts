@@ -16,13 +16,8 @@ export interface EntryFacts {
   forkable: boolean;
 }
 
-/** Bodies that say nothing in part are read whole up to this, whatever is shown of them. */
-export const MOST_JSON_BYTES = 1024 * 1024;
-
-/** The body of a call or of thinking is JSON. */
-export function isJsonKind(kind: string): boolean {
-  return kind === "call" || kind === "thinking";
-}
+/** What stands around the words of thinking, or in their place: JSON that says nothing in part. It is read, not kept. */
+export const MOST_THINKING_BYTES = 64 * 1024;
 
 const ROLES: Partial<Record<EntryKind, string>> = {
   system: "system",
@@ -120,7 +115,7 @@ function readCall(entry: Entry, header: Header, { body }: EntryFacts): void {
     name: typeof name === "string" ? name : "?",
     args: value?.arguments ?? null,
   };
-  // What could be read is in `call`; a body that could not stays visible as text.
+  // What could be read is in `call`; a body that was cut off, or is none, stays visible as text.
   if (value === null) return;
   entry.text = null;
   entry.clipped = 0;

@@ -59,7 +59,7 @@ export interface StateOfFile {
   lastN: number;
   /** Is every `n` the record's ordinal? Cuts count by ordinal, `upto` by n: when they differ nothing is forked. */
   numbered: boolean;
-  /** Calls that no step has closed yet, those of one step together. */
+  /** Calls that no step has closed yet, in file order. */
   unclosed: { step: string; id: string; n: number }[];
   waiting: { id: string; n: number }[];
   steps: StepState[];
@@ -92,7 +92,7 @@ const MOST_CONFIG_BYTES = 4 * 1024 * 1024;
 
 export const statefileFold: FileFold<StateOfFile> = {
   name: "statefile",
-  version: 4,
+  version: 5,
   initial: () => ({
     records: 0,
     tail: "clean",
@@ -126,18 +126,12 @@ export const statefileFold: FileFold<StateOfFile> = {
     lastAt: 0,
   }),
   *advance(state, bytes, from) {
-    const open: Open = {
-      unclosed: Map.groupBy(state.unclosed, (call) => call.step),
-      waiting: new WaitingCalls(state.waiting),
-      models: new Set(state.models),
-    };
+    const open = new Open(state);
     const end = yield* walkRecords(bytes, from, (record) => {
       take(state, open, record);
       return true;
     });
-    state.unclosed = [...open.unclosed.values()].flat();
-    state.waiting = open.waiting.list();
-    state.models = [...open.models];
+    open.putBack();
     state.updated = isoTime(state.lastTime);
     const told = tellingBody(state);
     if (told && told.n !== state.activityFrom) {
@@ -151,12 +145,62 @@ export const statefileFold: FileFold<StateOfFile> = {
   lastRecordAt: (state) => state.lastAt,
 };
 
-/** What is looked up by id while records are taken in; plain data again when they are. */
-interface Open {
+/**
+ * What is looked up by id while records are taken in; plain data again when they are. An index costs as much as there is in
+ * it, so none is made before a record asks for it: most appends ask for none.
+ */
+class Open {
+  readonly #state: StateOfFile;
   /** By the step that would close them. */
-  unclosed: Map<string, StateOfFile["unclosed"]>;
-  waiting: WaitingCalls<{ id: string; n: number }>;
-  models: Set<string>;
+  #unclosed: Map<string, StateOfFile["unclosed"]> | null = null;
+  #waiting: WaitingCalls<{ id: string; n: number }> | null = null;
+  #models: Set<string> | null = null;
+
+  constructor(state: StateOfFile) {
+    this.#state = state;
+  }
+
+  get waiting(): number {
+    return this.#waiting === null ? this.#state.waiting.length : this.#waiting.size;
+  }
+
+  /** Keeps a call until its step comes. */
+  hold(call: StateOfFile["unclosed"][number]): void {
+    if (this.#unclosed === null) {
+      this.#state.unclosed.push(call);
+      return;
+    }
+    const others = this.#unclosed.get(call.step);
+    if (others === undefined) this.#unclosed.set(call.step, [call]);
+    else others.push(call);
+  }
+
+  /** The calls of this step wait from now on. */
+  close(step: string): void {
+    this.#unclosed ??= Map.groupBy(this.#state.unclosed, (call) => call.step);
+    for (const { id, n } of this.#unclosed.get(step) ?? []) {
+      if (this.#waiting === null) this.#state.waiting.push({ id, n });
+      else this.#waiting.add({ id, n });
+    }
+    this.#unclosed.delete(step);
+  }
+
+  answer(id: string): void {
+    this.#waiting ??= new WaitingCalls(this.#state.waiting);
+    this.#waiting.answer(id);
+  }
+
+  note(model: string): void {
+    this.#models ??= new Set(this.#state.models);
+    if (this.#models.has(model)) return;
+    this.#models.add(model);
+    this.#state.models.push(model);
+  }
+
+  putBack(): void {
+    if (this.#unclosed !== null) this.#state.unclosed = [...this.#unclosed.values()].flat().sort((a, b) => a.n - b.n);
+    if (this.#waiting !== null) this.#state.waiting = this.#waiting.list();
+  }
 }
 
 /** The call that waits, else whatever was called or said last. */
@@ -174,8 +218,8 @@ function take(state: StateOfFile, open: Open, record: WalkedRecord): void {
     state.cuts.push({
       n,
       at: record.start,
-      waiting: open.waiting.size,
-      status: statusOf(state, open.waiting.size),
+      waiting: open.waiting,
+      status: statusOf(state, open.waiting),
       prefix: hashText(state.hash),
     });
   }
@@ -202,11 +246,11 @@ function take(state: StateOfFile, open: Open, record: WalkedRecord): void {
       state.lastSaid = at;
       break;
     case "result":
-      open.waiting.answer(header.for ?? "");
+      open.answer(header.for ?? "");
       state.lastInput = Math.max(state.lastInput ?? header.n, header.n);
       break;
     case "call":
-      holdCall(open, header, n);
+      open.hold({ step: header.step ?? "", id: header.id, n });
       state.lastCall = at;
       break;
     case "text":
@@ -241,18 +285,10 @@ function takeConfig(state: StateOfFile, record: WalkedRecord, n: number): void {
   state.confProblem = read.problem === null ? null : `record ${n}: its config ${read.problem}`;
 }
 
-function holdCall({ unclosed }: Open, header: Header, n: number): void {
-  const call = { step: header.step ?? "", id: header.id, n };
-  const others = unclosed.get(call.step);
-  if (others === undefined) unclosed.set(call.step, [call]);
-  else others.push(call);
-}
-
 function takeStep(state: StateOfFile, open: Open, header: Header, n: number): void {
-  for (const { id, n: at } of open.unclosed.get(header.id) ?? []) open.waiting.add({ id, n: at });
-  open.unclosed.delete(header.id);
+  open.close(header.id);
   const model = header.model ?? "";
-  if (model !== "") open.models.add(model);
+  if (model !== "") open.note(model);
   state.steps.push({
     n,
     id: header.id,
@@ -308,12 +344,11 @@ export function anomaliesOf(state: StateOfFile): { n: number; text: string }[] {
   return [...state.anomalies, ...late];
 }
 
-/** Why the tool refuses to load the file (statefile.md §6), null when it does not. */
+/** Why the tool refuses to load the file (statefile.md §6), its first fault; null when it does not. */
 export function refusalOf(state: StateOfFile): string | null {
-  if (state.tail === "bad-header" || state.tail === "bad-len") {
-    return `it is damaged after record ${state.records} (${state.tail})`;
-  }
-  return state.firstWrong === null ? null : `record ${state.firstWrong} has a field of the wrong type`;
+  if (state.firstWrong !== null) return `record ${state.firstWrong} has a field of the wrong type`;
+  const damaged = state.tail === "bad-header" || state.tail === "bad-len";
+  return damaged ? `it is damaged after record ${state.records} (${state.tail})` : null;
 }
 
 /** Two FNV-1a hashes side by side over the header lines; bodies are told apart by ids, times and lengths in them. */

@@ -1,4 +1,5 @@
 import { escapeLikeGo, isRfc3339 } from "../../files/go-json.ts";
+import { membersOf, type RawJson } from "../../files/raw-json.ts";
 
 /** The ten kinds of record (statefile.md §4). */
 export const KINDS = [
@@ -127,21 +128,20 @@ export const MOST_BODY_BYTES = 256 * 1024 * 1024;
 export const MOST_HEADER_BYTES = 1024 * 1024;
 
 const NAMES: ReadonlySet<string> = new Set([...FIELDS, ...USAGE_FIELDS].map(([json]) => json));
-const INTS = [...FIELDS.filter(([, , type]) => type === "int"), ...USAGE_FIELDS].map(([json]) => json);
+const INTS: ReadonlySet<string> = new Set(FIELDS.filter(([, , type]) => type === "int").map(([json]) => json));
+const USAGE_INTS: ReadonlySet<string> = new Set(USAGE_FIELDS.map(([json]) => json));
 
 export function parseHeader(line: Buffer): ParsedHeader {
   const text = line.toString("utf8");
   let value: unknown;
   try {
     value = JSON.parse(text);
-    if (!hasPlainLen(text, value)) value = withCheckedInts(text);
   } catch {
     return { ok: false, fault: "not-an-object", shown: "header is not JSON" };
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return { ok: false, fault: "not-an-object", shown: "header is not a JSON object" };
-  }
-  const fields = inOwnCase(value as Record<string, unknown>);
+  if (!isObject(value)) return { ok: false, fault: "not-an-object", shown: "header is not a JSON object" };
+  if (ODD_NUMBER.test(text)) checkInts(value, text);
+  const fields = inOwnCase(value);
   const len = fields.len ?? 0;
   if (typeof len !== "number" || !Number.isInteger(len) || len < 0 || len > MOST_BODY_BYTES) {
     return { ok: false, fault: "bad-len", shown: `len ${JSON.stringify(len)?.slice(0, 40)}` };
@@ -157,30 +157,24 @@ export function parseHeader(line: Buffer): ParsedHeader {
   return { ok: true, header, wrong };
 }
 
-/**
- * Is `len` written as an integer, as the tool writes it? One written as 2.0 or 2e0 is one for JSON.parse, but not for the
- * tool. It alone decides where records end: looking at every number would cost each header.
- */
-function hasPlainLen(text: string, value: unknown): boolean {
-  if (typeof value !== "object" || value === null || !("len" in value)) return false;
-  const at = text.indexOf(LEN);
-  const len = `${LEN}${String(value.len)}`;
-  const next = text[at + len.length];
-  return at >= 0 && text.startsWith(len, at) && (next === "," || next === "}");
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-const LEN = '"len":';
+/** A member whose number has a fraction or an exponent. Most headers have none, and looking at every number would cost each. */
+const ODD_NUMBER = /"\s*:\s*-?[0-9]+[.eE]/u;
 
-/** The header with a text in the place of every integer that is not written as one: of the wrong type, as for the tool. */
-function withCheckedInts(text: string): unknown {
-  const checked: unknown = JSON.parse(text, (key, value, context?: { source?: string }) => {
-    const source = context?.source ?? String(value);
-    const fits = typeof value !== "number" || !INTS.includes(key.toLowerCase()) || /^-?[0-9]+$/u.test(source);
-    return fits ? value : source;
-  });
-  // What is opaque stays as it is, whatever its keys are called.
-  if (typeof checked === "object" && checked !== null && "cache" in checked) checked.cache = JSON.parse(text).cache;
-  return checked;
+/**
+ * Puts a text in the place of every integer that is not written as one: of the wrong type, as for the tool. 2.0 and 2e0 are
+ * integers for JSON.parse. Only the header itself and its usage hold any; what is opaque stays as it is.
+ */
+function checkInts(fields: Record<string, unknown>, text: RawJson, names = INTS): void {
+  for (const [key, raw] of membersOf(text)) {
+    const name = key.toLowerCase();
+    const value = fields[key];
+    if (names.has(name) && Number.isInteger(value) && !/^-?[0-9]+$/u.test(raw)) fields[key] = raw;
+    if (names === INTS && name === "usage" && isObject(value)) checkInts(value, raw, USAGE_INTS);
+  }
 }
 
 /** With its names in the tool's own case: it takes them in any. Of two that differ by it the later one counts. */
@@ -208,8 +202,8 @@ function assign(header: Header, key: keyof Header, type: FieldType, found: unkno
 }
 
 function usageOf(found: unknown): Usage | null {
-  if (typeof found !== "object" || found === null || Array.isArray(found)) return null;
-  const fields = inOwnCase(found as Record<string, unknown>);
+  if (!isObject(found)) return null;
+  const fields = inOwnCase(found);
   const usage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   for (const [json, key] of USAGE_FIELDS) {
     const count = fields[json] ?? 0;

@@ -1,12 +1,12 @@
 import type { ResumeCommand } from "../../session/snapshot.ts";
-import { readOnly } from "./cuts.ts";
+import { hasHealthyCut, readOnly } from "./cuts.ts";
 import { refusalOf, type StateOfFile } from "./fold.ts";
 
 /** How the tool goes on with a session, or why it cannot (statefile.md §6, §15). */
 export type ResumePlan = { ok: true; command: ResumeCommand } | { ok: false; reason: string };
 
 export function planResume(state: StateOfFile, path: string, id: string): ResumePlan {
-  const reason = refusedReading(state) ?? readOnly(path) ?? withoutConfig(state);
+  const reason = readOnly(path) ?? refusedReading(state) ?? withoutConfig(state);
   return reason === null
     ? { ok: true, command: { argv: ["mainplane", "chat", id], cwd: null } }
     : { ok: false, reason };
@@ -14,7 +14,8 @@ export function planResume(state: StateOfFile, path: string, id: string): Resume
 
 function refusedReading(state: StateOfFile): string | null {
   const refusal = refusalOf(state);
-  return refusal === null ? null : `the tool refuses this file: ${refusal}; fork what stands before that instead`;
+  if (refusal === null) return null;
+  return `the tool refuses this file: ${refusal}${hasHealthyCut(state) ? "; fork what stands before that instead" : ""}`;
 }
 
 function withoutConfig({ conf, confProblem }: StateOfFile): string | null {

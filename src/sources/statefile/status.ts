@@ -26,8 +26,8 @@ export interface Judged extends Status {
 export function judge(state: StateOfFile, mtimeMs: number, now: number, activity: string | null): Judged {
   const native = statusOf(state);
   const shape = shapeOf(state);
-  const updated = state.updated === null ? 0 : Date.parse(state.updated);
-  const quiet = Math.min(sinceWritten(mtimeMs, now), sinceWritten(updated, now));
+  const said = state.updated === null ? Number.POSITIVE_INFINITY : sinceWritten(Date.parse(state.updated), now);
+  const quiet = Math.min(sinceWritten(mtimeMs, now), said);
   const bound = QUIET_MS[shape];
   const tail = tailWords(state);
   const base = { native, activity: activity === null ? null : cleanLine(activity), until: null };

@@ -6,7 +6,7 @@ import { EntryCache } from "../entry-cache.ts";
 import type { Page, PageRequest, Transcript } from "../source.ts";
 import { build } from "./chain.ts";
 import { isForkable, readOnly } from "./cuts.ts";
-import { entryOf, isJsonKind, MOST_JSON_BYTES } from "./entries.ts";
+import { entryOf, MOST_THINKING_BYTES } from "./entries.ts";
 import { hashText, RECORDS_PER_MARK, type StateOfFile, type StepState } from "./fold.ts";
 import { type Header, MOST_BODY_BYTES } from "./record.ts";
 import { type WalkedRecord, walkRecords } from "./walk.ts";
@@ -79,7 +79,7 @@ export class StatefileTranscript implements Transcript {
     const key = `${n}.${inContext ? 1 : 0}${forkable ? 1 : 0}.${textLimit ?? ""}.${hash("sha1", record.line)}`;
     return this.#cache.get(key, () => {
       const limit = textLimit ?? MOST_BODY_BYTES;
-      const body = record.body(isJsonKind(header.kind) ? Math.max(limit, MOST_JSON_BYTES) : limit);
+      const body = record.body(header.kind === "thinking" ? limit + MOST_THINKING_BYTES : limit);
       // The walk's window is reused: what an entry keeps is its own text.
       return entryOf(header, { n, body, limit, inContext, forkable });
     });

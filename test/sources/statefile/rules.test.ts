@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { advanceFile, bytesOf, runNow } from "../../../src/files/fold.ts";
 import { LocalFoldedFiles } from "../../../src/files/folded-files.ts";
+import { fileWork } from "../../../src/files/open.ts";
 import { noEvidence } from "../../../src/probe/evidence.ts";
 import type { Entry } from "../../../src/session/entry.ts";
 import type { Snapshot } from "../../../src/session/snapshot.ts";
@@ -18,6 +19,7 @@ import {
   derive,
   encode,
   type Header,
+  parseHeader,
   Sessions,
   StateFile,
   waiting,
@@ -121,6 +123,77 @@ describe("a file that the tool refuses", () => {
     const made = await one.reader.fork?.make(one.key, before);
     expect(made?.resume === null).toBe(refused);
     expect(made?.notes.join().includes("the tool refuses the copy")).toBe(refused);
+  });
+
+  const [start, config] = [records(BEGINNING.slice(0, 1)), records(BEGINNING.slice(1), 2)];
+  const wrongStart = raw({ n: 1, kind: "start", truncated: 1 });
+  const wrongConfig = raw({ n: 2, kind: "config", type: "application/json", truncated: 1 }, '{"model":"p/m"}');
+  const oops = Buffer.from("oops\n");
+  const waitingCall = records(
+    [
+      { kind: "call", id: "c", step: "s", type: "application/json", body: "{}" },
+      { kind: "step", id: "s" },
+    ],
+    3,
+  );
+  const REFUSES = "the tool refuses this file: ";
+  const ELSE = "; fork what stands before that instead";
+
+  test.each([
+    ["a first record", [wrongStart, config, later(3)], "record 1 has a field of the wrong type"],
+    ["a config", [start, wrongConfig, later(3)], "record 2 has a field of the wrong type"],
+    [
+      "a record that no message stands before",
+      [start, config, raw({ n: 3, kind: "system", exit: "1" }), later(4)],
+      "record 3 has a field of the wrong type",
+    ],
+    [
+      "a record in a file that is numbered badly",
+      [healthy, later(7), raw({ n: 9, kind: "system", exit: "1" })],
+      "record 9 has a field of the wrong type",
+    ],
+    ["an end while a call waits", [start, config, waitingCall, oops], "it is damaged after record 4 (bad-header)"],
+    ["an end in front of any config", [start, oops], "it is damaged after record 1 (bad-header)"],
+  ])("%s: no fork is recommended that cannot be made", async (_what, parts, words) => {
+    const one = await opened(Buffer.concat(parts));
+    const plan = await one.reader.resume(one.key);
+    expect(plan.ok ? "" : plan.reason).toBe(REFUSES + words);
+  });
+
+  test.each([
+    ["a damaged end", [healthy, oops], "it is damaged after record 5 (bad-header)"],
+    [
+      "a damaged end while a call waits",
+      [healthy, records(turn(6, "a", "b").slice(0, 1), 6), oops],
+      "it is damaged after record 6 (bad-header)",
+    ],
+    [
+      "a message that may be cut away itself",
+      [start, config, raw({ n: 3, kind: "message", exit: "1" })],
+      "record 3 has a field of the wrong type",
+    ],
+    ["a record, and a damaged end", [healthy, wrongTime, later(7), oops], "record 6 has a field of the wrong type"],
+  ])("%s: the fork that can be made is recommended", async (_what, parts, words) => {
+    const one = await opened(Buffer.concat(parts));
+    const plan = await one.reader.resume(one.key);
+    expect(plan.ok ? "" : plan.reason).toBe(REFUSES + words + ELSE);
+  });
+
+  test("of a log copy it is said first that it is one", async () => {
+    const one = await opened(Buffer.concat([healthy, oops]), "logs");
+    const plan = await one.reader.resume(one.key);
+    expect(plan.ok ? "" : plan.reason).toContain("log copy");
+  });
+
+  test.each([
+    ["no healthy copy", [start, wrongConfig, later(3)], false],
+    ["a healthy copy", [healthy, wrongTime, later(7)], true],
+  ])("a plan knows of %s", async (_what, parts, there) => {
+    const one = await opened(Buffer.concat(parts));
+    const plan = await one.reader.fork?.plan(one.key, null);
+    const says = plan?.allowed === true ? plan.says.join(" ") : "";
+    expect(says).toContain("the tool refuses the copy as it refuses this file");
+    expect(says.includes("; a copy that ends before that record is healthy")).toBe(there);
   });
 
   test("a damaged end is not copied: what stands before it is healthy", async () => {
@@ -248,6 +321,20 @@ describe("times", () => {
     else expect(judged.until).toBeNull();
   });
 
+  test.each([
+    ["with a record of 2099", at(calls, "2099-01-01T00:00:00.000Z"), "all its times lie in the future"],
+    ["with no time in it", { ...calls, updated: null }, "all its times lie in the future"],
+    ["with an old record", calls, "nothing was written for 10 min"],
+  ])("a file of next year %s says why it is not at work", (_what, state, words) => {
+    expect(judge(state, NOW + 365 * DAY, NOW, null).why.join()).toContain(words);
+  });
+
+  test("a file with no time in it is as old as it is", () => {
+    const silent = { ...calls, updated: null };
+    expect(judge(silent, NOW - 1000, NOW, null).status).toBe("working");
+    expect(judge(silent, NOW - DAY, NOW, null).why.join()).toContain("nothing was written for 10 min");
+  });
+
   test("a lone start record of next year is announced at once", async () => {
     const dir = temporaryDirectory();
     const path = join(dir, `${ID}.state`);
@@ -360,6 +447,46 @@ describe("work", () => {
     expect(work.looks).toBeLessThan(60 * chain.length);
   });
 
+  const waitingOnes: Draft[] = [...each((at) => [call(`c${at}`, "s")]), { kind: "step", id: "s" }];
+  const unclosedOnes = each((at) => [call(`d${at}`, `never${at}`)]);
+  const modelSteps = each((at): Draft[] => [{ kind: "step", id: `s${at}`, model: `m${at}` }]);
+  const text: Draft = { kind: "text", step: "z", type: "text/plain", body: "t" };
+  const torn = records([text]).subarray(0, -4);
+  const everything = [...waitingOnes, ...unclosedOnes, ...modelSteps];
+  const appended: [string, Draft[], Buffer][] = [
+    ["a message", everything, records([message])],
+    ["a text", everything, records([text])],
+    ["a call", everything, records([call("e", "z")])],
+    ["a torn tail", everything, torn],
+    ["nothing", everything, Buffer.alloc(0)],
+    ["a step, where only calls wait", waitingOnes, records([{ kind: "step", id: "z", model: "m" }])],
+    ["a step without a model, where many are known", modelSteps, records([{ kind: "step", id: "z" }])],
+    ["a result, where calls are not closed", unclosedOnes, records([result("x")])],
+  ];
+
+  test.each(appended)("an append of %s looks at nothing that it does not concern", (_what, drafts, bytes) => {
+    const before = records([...BEGINNING, ...drafts]);
+    const state = foldOf(before);
+    const work = { looks: 0 };
+    const whole = Buffer.concat([before, bytes]);
+    runNow(statefileFold.advance(counted(state, work), bytesOf(whole), before.length));
+    expect(work.looks).toBeLessThan(100);
+    expect(state).toEqual(foldOf(whole));
+  });
+
+  test("calls of several steps are kept alike, however the file came", () => {
+    const drafts = [...BEGINNING, call("a", "s"), call("b", "t"), call("c", "s"), call("d", "u"), call("e", "t")];
+    const bytes = records([...drafts, { kind: "step", id: "t" }, call("f", "s"), result("b"), call("g", "u"), message]);
+    const state = statefileFold.initial();
+    let good = 0;
+    for (let size = 0; size <= bytes.length; size += 1) {
+      good = runNow(statefileFold.advance(state, bytesOf(bytes.subarray(0, size)), good));
+      expect(state).toEqual(foldOf(bytes.subarray(0, size)));
+    }
+    expect(state.unclosed.map(({ id }) => id)).toEqual(["a", "c", "d", "f", "g"]);
+    expect(state.waiting.map(({ id }) => id)).toEqual(["e"]);
+  });
+
   test("a step may close more calls than fit on the stack", () => {
     const calls = Array.from(
       { length: 200_000 },
@@ -418,10 +545,51 @@ describe("bodies that are longer than what is shown", () => {
   const entryOf = async (draft: Draft): Promise<Entry | undefined> =>
     (await entriesOf(await opened(records([...BEGINNING, draft])), LIMIT)).at(-1);
 
-  test("a call keeps its name and its arguments", async () => {
-    const entry = await entryOf(callOf(JSON.stringify({ name: "run", arguments: { code } })));
+  test("a call within the limit keeps its name and its arguments", async () => {
+    const body = JSON.stringify({ name: "run", arguments: { code: "é".repeat(LIMIT / 2 - 20) } });
+    const entry = await entryOf(callOf(body));
     expect(entry).toMatchObject({ text: null, clipped: 0, call: { id: "c1", name: "run" } });
-    expect(JSON.stringify(entry?.call?.args) === JSON.stringify({ code })).toBe(true);
+    expect(JSON.stringify(entry?.call?.args) === JSON.stringify(JSON.parse(body).arguments)).toBe(true);
+  });
+
+  test("a call of any size is whole for whoever asks for all of it", async () => {
+    const args = { code, more: "x".repeat(3_000_000) };
+    const one = await opened(records([...BEGINNING, callOf(JSON.stringify({ name: "run", arguments: args }))]));
+    const entry = (await entriesOf(one)).at(-1);
+    expect(entry).toMatchObject({ text: null, clipped: 0, call: { id: "c1", name: "run" } });
+    expect(JSON.stringify(entry?.call?.args) === JSON.stringify(args)).toBe(true);
+  });
+
+  test.each([400, 401, LIMIT])(
+    "a call that is cut at %s bytes keeps its name, and no half character",
+    async (limit) => {
+      const body = JSON.stringify({ name: "run", arguments: { code } });
+      const entry = (await entriesOf(await opened(records([...BEGINNING, callOf(body)])), limit)).at(-1);
+      expect(entry?.call).toEqual({ id: "c1", name: "run", args: null });
+      const text = entry?.text ?? "-";
+      expect(body.startsWith(text)).toBe(true);
+      expect(Buffer.byteLength(text) + (entry?.clipped ?? 0)).toBe(Buffer.byteLength(body));
+      expect(Buffer.byteLength(text)).toBeGreaterThan(limit - 4);
+    },
+  );
+
+  test.each([
+    ["calls", callOf(JSON.stringify({ name: "write", arguments: { content: "x".repeat(300_000) } })), 0],
+    [
+      "thinking",
+      { kind: "thinking", step: "s", body: JSON.stringify({ type: "thinking", thinking: "x".repeat(300_000) }) },
+      64 * 1024,
+    ],
+  ])("of long %s no more is read and kept than was asked for", async (_what, draft, around) => {
+    const many = 30;
+    const limit = 400;
+    const one = await opened(records([...BEGINNING, ...Array.from({ length: many }, (): Draft => draft)]));
+    fileWork.bytesRead = 0;
+    const entries = await entriesOf(one, limit);
+    expect(entries).toHaveLength(many + 2);
+    // Headers are read a window of 256 KiB at a time.
+    expect(fileWork.bytesRead).toBeLessThan((many + 1) * (256 * 1024 + limit + around));
+    expect(JSON.stringify(entries).length).toBeLessThan(many * (limit + 600));
   });
 
   test("a call beyond all measure keeps its name, and what can be shown of it", async () => {
@@ -494,6 +662,48 @@ describe("a header as Go reads it", () => {
       firstWrong,
       records: count,
     });
+  });
+
+  test.each([
+    ["n", '"n":1.0', ["n"]],
+    ["exit", '"n":3,"exit":0e0', ["exit"]],
+    ["upto in another case", '"n":3,"UpTo":2.0', ["upto"]],
+    ["usage", '"n":3,"usage":{"input":1e3,"output":2}', ["usage"]],
+    ["usage in another case", '"n":3,"Usage":{"INPUT":1.0}', ["usage"]],
+    ["what is nobody's", '"n":3,"x":1.0,"input":2.0,"via":"\\"n\\":1.0"', []],
+  ])("an odd number in %s counts alike, however the length is spelled", (_what, fields, wrong) => {
+    const told = ['"len":2', '"len": 2', '"len" :2 ', '"Len":2'].map((len) =>
+      parseHeader(Buffer.from(`{"kind":"message",${fields},${len}}`)),
+    );
+    for (const one of told) expect(one).toMatchObject({ ok: true, wrong, header: { len: 2 } });
+    for (const one of told) expect(one).toEqual(told[0]);
+  });
+
+  test.each([1000, 5000, 9990])("a header that is nested %s deep is one, however its length is spelled", (depth) => {
+    const deep = `"a":1.5,"b":${"[".repeat(depth)}1.5${"]".repeat(depth)}`;
+    for (const len of ['"len":2', '"len": 2', '"Len":2']) {
+      expect(parseHeader(Buffer.from(`{"n":3,"kind":"message",${len},${deep}}`))).toEqual({
+        ok: true,
+        wrong: [],
+        header: { n: 3, kind: "message", id: "", time: "", len: 2 },
+      });
+    }
+  });
+
+  test.each(["cache", "Cache"])("what is opaque is not touched when it is spelled %s", (name) => {
+    const parsed = parseHeader(Buffer.from(`{"n":3,"${name}":{"len":1.50,"usage":{"input":2.0}},"len": 2}`));
+    expect(parsed.ok && parsed.header.cache).toEqual({ len: 1.5, usage: { input: 2 } });
+  });
+
+  test("a header as the tool writes it is parsed once", () => {
+    const line = '{"n":3,"kind":"step","id":"5e000003","time":"2026-09-28T22:02:00.374Z","len":0,"model":"m-4.1"}';
+    const parse = vi.spyOn(JSON, "parse");
+    try {
+      expect(parseHeader(Buffer.from(line))).toMatchObject({ ok: true, wrong: [] });
+      expect(parse).toHaveBeenCalledTimes(1);
+    } finally {
+      parse.mockRestore();
+    }
   });
 
   test("opaque fractions stay numbers, and counters in another case are counted", () => {

@@ -14,18 +14,28 @@ export async function main(argv: string[]): Promise<number> {
   const program = commands((result) => {
     code = result;
   });
-  // Known too when the program's own options are wrong, which are read before any command is called.
-  let called = argv[0];
-  program.hook("preSubcommand", (_program, command) => {
-    called = command.name();
-  });
   try {
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {
     code = failure(error);
   }
   // Agents take 2 of a hook for a veto: a hook that is called wrongly must not stop their tools (questmaster.md §7).
-  return called === "hook" ? 0 : code;
+  return firstWord(argv, program) === "hook" ? 0 : code;
+}
+
+/**
+ * The command that is meant: the first word that is neither an option nor an option's value. Known too where commander
+ * calls another one, or none: behind an option that is wrong there.
+ */
+function firstWord(argv: string[], program: Command): string | undefined {
+  const options = [program, ...program.commands].flatMap((command) => command.options);
+  const withValue = new Set(options.filter((option) => option.required).map((option) => option.long));
+  let isValue = false;
+  return argv.find((word) => {
+    const isWord = !isValue && !word.startsWith("-");
+    isValue = !isValue && withValue.has(word);
+    return isWord;
+  });
 }
 
 /** Says what went wrong, where that was not said yet, and returns its exit code. */

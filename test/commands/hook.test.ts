@@ -28,6 +28,14 @@ describe("forktail hook leaves 0 and prints nothing: an agent takes 2 for a veto
     ["with a session that is not named", ["hook", "claude", "working", "--session"], /argument missing/u],
     ["with a root that is not named", ["hook", "claude", "working", "--root"], /argument missing/u],
     ["with too much, behind a shared option", ["--json", "hook", "claude", "working", "x"], /too many arguments/u],
+    ["behind an option nobody has", ["--bogus", "hook", "claude", "Stop"], /unknown option '--bogus'/u],
+    ["behind two of them", ["--bogus", "-x", "hook", "claude", "Stop"], /unknown option '--bogus'/u],
+    [
+      "behind one and a shared option with its value",
+      ["--config", "c", "--bogus", "--root", "codebot=d", "hook", "claude", "Stop"],
+      /unknown option '--bogus'/u,
+    ],
+    ["behind its own option", ["--session", ID, "hook", "claude", "Stop"], /unknown option '--session'/u],
   ])("%s", async (_name, args, said) => {
     const { line, root } = hooking();
     const { code, stdout, stderr } = await line.bare(...args);
@@ -52,7 +60,9 @@ describe("forktail hook leaves 0 and prints nothing: an agent takes 2 for a veto
     const ended = await line.bare("hook", "claude", "tool_start");
     expect([ended.code, ended.stdout]).toEqual([0, ""]);
     expect(ended.stderr).toMatch(/needs Node/u);
+    expect((await line.bare("--bogus", "--root", "codebot=d", "hook", "claude", "Stop")).code).toBe(0);
     expect((await line.bare("list")).code).toBe(1);
+    expect((await line.bare("--config", "hook", "list")).code).toBe(1);
   });
 });
 
@@ -79,4 +89,6 @@ test("other commands still leave 2 for wrong usage", async () => {
   const { line } = hooking();
   expect((await line.bare("hooks")).code).toBe(2);
   expect((await line.bare("show", "--bogus", "hook")).code).toBe(2);
+  expect((await line.bare("--bogus", "show", "hook")).code).toBe(2);
+  expect((await line.bare("--config", "hook", "--bogus", "list")).code).toBe(2);
 });

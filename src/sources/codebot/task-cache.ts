@@ -2,8 +2,8 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { CannotOpen } from "../../files/open.ts";
 import { removeIfThere, writeAtomically } from "./atomic.ts";
-import { formatTask, type Task, taskNumber } from "./task.ts";
-import { HIGH_WATER_MARK, numberedFiles, readHighWaterMark, readTaskFile } from "./task-files.ts";
+import { countedNumber, formatTask, type Task, taskNumber } from "./task.ts";
+import { fileName, HIGH_WATER_MARK, later, numberedFiles, readHighWaterMark, readTaskFile } from "./task-files.ts";
 
 interface CachedFile {
   /** Another one means another content. */
@@ -51,7 +51,7 @@ export class TaskCache {
       if (file === null) continue;
       files.set(name, file);
       // Whatever it holds, its number is taken.
-      if (number > highest) highest = number;
+      highest = later(highest, countedNumber(number));
       if (file.task === null) continue;
       tasks.set(file.task.id, file.task);
       names.set(file.task.id, name);
@@ -70,13 +70,18 @@ export class TaskCache {
     return file.task;
   }
 
+  /** Is the file there that a new task of this id would go into? */
+  holds(id: string): boolean {
+    return this.#stamp(fileName(id)) !== null;
+  }
+
   /** Writes a task into its file, a new one into a file named by its id. */
   write(task: Task): void {
     const known = this.#names.get(task.id);
     if (known === undefined && taskNumber(task.id) === null) {
       throw new Error(`task id ${JSON.stringify(task.id)} cannot be a file's name`);
     }
-    const name = known ?? `${task.id}.json`;
+    const name = known ?? fileName(task.id);
     writeAtomically(join(this.#directory, name), formatTask(task));
     const stamp = this.#stamp(name);
     if (stamp !== null) this.#files.set(name, { stamp, task });

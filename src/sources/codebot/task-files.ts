@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CannotOpen } from "../../files/open.ts";
 import { readSmallText } from "./atomic.ts";
-import { readTask, sortTasksByID, type Task, taskNumber } from "./task.ts";
+import { countedNumber, readTask, sortTasksByID, type Task, taskNumber } from "./task.ts";
 
 export const HIGH_WATER_MARK = ".highwatermark";
 
@@ -23,6 +23,7 @@ export interface TaskDirectory {
 /** Reads a task directory and changes nothing; a missing one is empty. Throws when it cannot be listed. */
 export function readTaskDirectory(directory: string): TaskDirectory {
   const listed = numberedFiles(directory);
+  const names = new Set(listed?.map(({ name }) => name));
   const mark = readableMark(directory);
   const byId = new Map<string, Task>();
   const unreadable: string[] = [];
@@ -31,7 +32,7 @@ export function readTaskDirectory(directory: string): TaskDirectory {
     const task = readTaskFile(join(directory, name));
     if (task === "gone") continue;
     // Whatever it holds, its number is taken.
-    if (number > highest) highest = number;
+    highest = later(highest, countedNumber(number));
     if (task === null) unreadable.push(name);
     else byId.set(task.id, task);
   }
@@ -41,17 +42,26 @@ export function readTaskDirectory(directory: string): TaskDirectory {
   return {
     tasks,
     highWaterMark: Number(mark ?? 0n),
-    nextId: Number(freeNumber(highest + 1n, byId)),
+    nextId: Number(freeNumber(highest + 1n, (id) => byId.has(id) || names.has(fileName(id)))),
     unreadable,
     exists: listed !== null,
   };
 }
 
-/** The first number from `next` on that is no task's id: a task's own id may be another than its file says. */
-export function freeNumber(next: bigint, tasks: ReadonlyMap<string, Task>): bigint {
+/** The first number from `next` on that is not taken as an id: by a task, whatever its file is called, or by a file. */
+export function freeNumber(next: bigint, isTaken: (id: string) => boolean): bigint {
   let number = next;
-  while (tasks.has(String(number))) number += 1n;
+  while (isTaken(String(number))) number += 1n;
   return number;
+}
+
+/** The file that a new task goes into. */
+export function fileName(id: string): string {
+  return `${id}.json`;
+}
+
+export function later(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }
 
 /** Files whose stem is a number, by name; null when the directory is not there. */
@@ -83,8 +93,7 @@ export function readTaskFile(path: string): Task | null | "gone" {
 /** The highest id ever given, 0 when none was recorded. Throws `CannotOpen` when what was recorded cannot be read. */
 export function readHighWaterMark(directory: string): bigint {
   const text = readSmallText(join(directory, HIGH_WATER_MARK))?.trim() ?? "";
-  const mark = taskNumber(text) ?? 0n;
-  return mark > 0n ? mark : 0n;
+  return countedNumber(taskNumber(text));
 }
 
 function readableMark(directory: string): bigint | null {

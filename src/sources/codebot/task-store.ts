@@ -5,7 +5,9 @@ import { goNow } from "./go-time.ts";
 import type { JsonObject } from "./json.ts";
 import {
   blockersOf,
+  copyMetadata,
   copyTask,
+  countedNumber,
   nextClaimable,
   sortTasksByID,
   TASK_COMPLETED,
@@ -15,7 +17,7 @@ import {
   taskNumber,
 } from "./task.ts";
 import { TaskCache } from "./task-cache.ts";
-import { freeNumber } from "./task-files.ts";
+import { freeNumber, later } from "./task-files.ts";
 import { AlreadyClaimedError, AlreadyResolvedError, BlockedError, TaskNotFoundError } from "./task-refusals.ts";
 
 /** All tasks at one moment. `total` counts unknown statuses too, the three counters do not (codebot.md §10). */
@@ -59,19 +61,33 @@ export class TaskStore {
 
   /**
    * Keeps the tasks in a directory from now on, beginning with those that are there; it may be missing. Tasks that were
-   * only in memory go there too, unless their id is taken. Throws when it cannot be listed, and changes nothing then.
+   * only in memory go there too: with a new id where theirs was, or may have been, given there before. Throws when it
+   * cannot be listed, or those cannot be written, and the store stays as it was then.
    */
   setDir(directory: string): void {
     const cache = new TaskCache(directory);
     const found = cache.all();
     const isFirst = this.#directory === null;
-    const carried = isFirst ? [...this.#tasks.values()] : [];
+    const carried = isFirst ? this.#sorted() : [];
+    const tasks = found?.tasks ?? new Map<string, Task>();
+    const highest = found?.highest ?? 0n;
+    // Each directory has a sequence of its own.
+    let nextId = later(isFirst ? this.#nextId : 1n, highest + 1n);
+    if (carried.length > 0) {
+      const given = later(highest, cache.mark());
+      const isTaken = (id: string) => tasks.has(id) || cache.holds(id);
+      const moved = withFreeIds(carried, given, later(nextId, given + 1n), isTaken);
+      nextId = moved.nextId;
+      // Known before any file tells of it: what comes to nothing here costs some ids, and none is given twice.
+      cache.writeMark(nextId - 1n);
+      writeAll(moved.tasks, cache);
+      for (const task of moved.tasks) tasks.set(task.id, task);
+    }
     this.#directory = directory;
     this.#cache = cache;
-    this.#tasks = found?.tasks ?? new Map();
-    // Each directory has a sequence of its own.
-    this.#nextId = later(isFirst ? this.#nextId : 1n, (found?.highest ?? 0n) + 1n);
-    for (const task of carried) if (!this.#tasks.has(task.id)) this.#write(task);
+    this.#tasks = tasks;
+    this.#nextId = nextId;
+    if (carried.length > 0) this.#tell();
   }
 
   /** Called after every change with all tasks. */
@@ -82,7 +98,7 @@ export class TaskStore {
   create(subject: string, description = "", activeForm = "", metadata: JsonObject | null = null): Task {
     this.#refresh();
     this.#mindMark();
-    const number = freeNumber(this.#nextId, this.#tasks);
+    const number = freeNumber(this.#nextId, (id) => this.#tasks.has(id) || this.#cache?.holds(id) === true);
     const task: Task = {
       id: String(number),
       subject,
@@ -92,7 +108,7 @@ export class TaskStore {
       owner: "",
       blocks: [],
       blockedBy: [],
-      metadata: metadata === null ? null : structuredClone(metadata),
+      metadata: copyMetadata(metadata),
       completedAt: null,
     };
     this.#write(task);
@@ -181,7 +197,10 @@ export class TaskStore {
   reset(): void {
     this.#refresh();
     this.#mindMark();
-    const mark = [...this.#tasks.keys()].reduce((most, id) => later(most, taskNumber(id) ?? 0n), this.#nextId - 1n);
+    const mark = [...this.#tasks.keys()].reduce(
+      (most, id) => later(most, countedNumber(taskNumber(id))),
+      this.#nextId - 1n,
+    );
     if (this.#directory !== null) this.#removeFiles(this.#directory, mark);
     this.#tasks = new Map();
     this.#nextId = mark + 1n;
@@ -268,7 +287,7 @@ export class TaskStore {
   /** A mark that does not know the id yet gets it first: no file tells of it any more. */
   #remove(id: string): void {
     const mark = this.#mindMark();
-    const highest = later(this.#nextId - 1n, taskNumber(id) ?? 0n);
+    const highest = later(this.#nextId - 1n, countedNumber(taskNumber(id)));
     if (mark < highest) this.#cache?.writeMark(highest);
     this.#nextId = highest + 1n;
     this.#cache?.remove(id);
@@ -281,8 +300,39 @@ export class TaskStore {
   }
 }
 
-function later(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
+/** Tasks that come into a directory, where ids up to `given` are used up: those that need it have a new id, from `next` on. */
+function withFreeIds(
+  tasks: readonly Task[],
+  given: bigint,
+  next: bigint,
+  isTaken: (id: string) => boolean,
+): { tasks: Task[]; nextId: bigint } {
+  let nextId = next;
+  const ids = new Map<string, string>();
+  for (const { id } of tasks) {
+    if (countedNumber(taskNumber(id)) > given && !isTaken(id)) continue;
+    const number = freeNumber(nextId, isTaken);
+    ids.set(id, String(number));
+    nextId = number + 1n;
+  }
+  const renamed = (id: string): string => ids.get(id) ?? id;
+  const moved = tasks.map((task) => ({
+    ...task,
+    id: renamed(task.id),
+    blocks: task.blocks.map(renamed),
+    blockedBy: task.blockedBy.map(renamed),
+  }));
+  return { tasks: moved, nextId };
+}
+
+/** Writes new tasks, all of them or none. */
+function writeAll(tasks: readonly Task[], cache: TaskCache): void {
+  try {
+    for (const task of tasks) cache.write(task);
+  } catch (error) {
+    for (const { id } of tasks) cache.remove(id);
+    throw error;
+  }
 }
 
 /** What a reset removes; null when there is no directory. */
@@ -308,7 +358,7 @@ function mergedMetadata(before: JsonObject | null, change: JsonObject): JsonObje
   const merged: JsonObject = { ...before };
   for (const [key, value] of Object.entries(change)) {
     if (value === null || value === undefined) delete merged[key];
-    else merged[key] = structuredClone(value);
+    else merged[key] = copyMetadata({ value }).value;
   }
   return merged;
 }

@@ -1,4 +1,4 @@
-import { goJson } from "../../files/go-json.ts";
+import { escapeLikeGo, goJson } from "../../files/go-json.ts";
 import { compactJson, isDeeplyNested } from "../../session/json-text.ts";
 import { type GoTime, isGoTime, setTime, UNSET_TIME } from "./go-time.ts";
 import { isObject, type JsonObject, parseObject, textOf, withoutEmpty } from "./json.ts";
@@ -62,26 +62,42 @@ function readIds(value: unknown): string[] | null {
   return value;
 }
 
-/** The file's text as Go prints it: indented, no LF at the end, metadata sorted. */
+/**
+ * The file's text as Go prints it: indented, no LF at the end, metadata sorted. Metadata nested deeper than anybody
+ * reads stays on one line: indented it would make a file too large to be read again.
+ */
 export function formatTask(task: Task): string {
   const { id, subject, description, activeForm, status, owner, blocks, blockedBy, metadata, completedAt } = task;
   const sorted =
     metadata === null || Object.keys(metadata).length === 0
       ? undefined
       : Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
-  return goJson(
-    {
-      id,
-      subject,
-      ...withoutEmpty({ description, activeForm }),
-      status,
-      ...withoutEmpty({ owner }),
-      blocks,
-      blockedBy,
-      ...withoutEmpty({ metadata: sorted, completedAt: completedAt === UNSET_TIME ? null : completedAt }),
-    },
-    2,
-  );
+  const fields = {
+    id,
+    subject,
+    ...withoutEmpty({ description, activeForm }),
+    status,
+    ...withoutEmpty({ owner }),
+    blocks,
+    blockedBy,
+    ...withoutEmpty({ metadata: sorted, completedAt: completedAt === UNSET_TIME ? null : completedAt }),
+  };
+  const lines = Object.entries(fields).map(([key, value]) => `  "${key}": ${fieldText(value)}`);
+  return `{\n${lines.join(",\n")}\n}`;
+}
+
+function fieldText(value: unknown): string {
+  return isDeeplyNested(value) ? escapeLikeGo(oneLine(value)) : goJson(value, 2).replaceAll("\n", "\n  ");
+}
+
+/** A value on one line, however deep it is nested. Throws TypeError for what is no JSON, like one that contains itself. */
+function oneLine(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return compactJson(value);
+  }
 }
 
 export function copyTask(task: Task): Task {
@@ -93,10 +109,9 @@ export function copyTask(task: Task): Task {
   };
 }
 
-/** A deep copy; by way of text where a file's metadata is nested too deep for a structured clone. */
-function copyMetadata(metadata: JsonObject | null): JsonObject | null {
-  if (metadata === null) return null;
-  return isDeeplyNested(metadata) ? parseObject(compactJson(metadata)) : structuredClone(metadata);
+/** A deep copy; by way of text where metadata is nested too deep for a structured clone. */
+export function copyMetadata<T extends JsonObject | null>(metadata: T): T {
+  return isDeeplyNested(metadata) ? JSON.parse(oneLine(metadata)) : structuredClone(metadata);
 }
 
 /** Longer ones are no numbers: a file's name has no room for them. */
@@ -110,6 +125,14 @@ function decimal(id: string): bigint | null {
 export function taskNumber(id: string): bigint | null {
   const number = decimal(id);
   return number !== null && BigInt.asIntN(64, number) === number ? number : null;
+}
+
+/** codebot counts up from 1 and never comes here. Whatever has such a number is a stray: the ids must not go on behind it. */
+const FIRST_STRAY = 2n ** 53n;
+
+/** What a number counts for where the highest one is looked for: itself, or nothing. */
+export function countedNumber(number: bigint | null): bigint {
+  return number !== null && number > 0n && number < FIRST_STRAY ? number : 0n;
 }
 
 /** Numeric order; ids that are no number last, by text. Negative, zero or positive. */

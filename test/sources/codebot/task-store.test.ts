@@ -321,10 +321,195 @@ test("metadata of any depth is listed", () => {
   expect(storeIn(directory).list()).toHaveLength(2);
 });
 
-test("ids beyond what a double counts are given on", () => {
-  const directory = mismatched("90071992547409931.json", "90071992547409931");
-  expect(storeIn(directory).create("x").id).toBe("90071992547409932");
-  expect(readFileSync(join(directory, ".highwatermark"), "utf8")).toBe("90071992547409932");
+test.each([70, 2500, 5000, 9000])("a task with metadata nested %d deep is changed and claimed", (levels) => {
+  const directory = temporaryDirectory();
+  const deep = `{"a":"\\u003c","b":${"[".repeat(levels)}1${"]".repeat(levels)}}`;
+  const completedAt = "2026-07-20T10:00:00Z";
+  writeFileSync(
+    join(directory, "1.json"),
+    `{"id":"1","subject":"s","status":"completed","metadata":${deep},"completedAt":"${completedAt}"}`,
+  );
+  const store = storeIn(directory);
+  store.update("1", { owner: "me" });
+  const lines = [
+    '  "id": "1",',
+    '  "subject": "s",',
+    '  "status": "completed",',
+    '  "owner": "me",',
+    '  "blocks": [],',
+    '  "blockedBy": [],',
+    `  "metadata": ${deep},`,
+    `  "completedAt": "${completedAt}"`,
+  ];
+  expect(readFileSync(join(directory, "1.json"), "utf8")).toBe(`{\n${lines.join("\n")}\n}`);
+  store.update("1", { status: "pending", owner: "" });
+  expect(store.claim("1", "you").owner).toBe("you");
+  expect(storeIn(directory).get("1")).toMatchObject({ owner: "you", status: "pending" });
+  const metadata = store.get("1")?.metadata ?? {};
+  store.create("of the same", "", "", metadata);
+  store.update("2", { metadata: { again: metadata, a: undefined } });
+  expect(Object.keys(storeIn(directory).get("2")?.metadata ?? {})).toEqual(["again", "b"]);
+});
+
+test.each([
+  ["in memory", () => new TaskStore()],
+  ["in a directory", () => storeIn(temporaryDirectory())],
+])("metadata that contains itself is refused %s", (_name, storeOf) => {
+  const store = storeOf();
+  const metadata: Record<string, unknown> = {};
+  metadata.self = metadata;
+  expect(() => store.create("x", "", "", metadata)).toThrow(TypeError);
+  expect(store.list()).toEqual([]);
+  store.create("x");
+  expect(() => store.update("1", { metadata })).toThrow(TypeError);
+  expect(store.list()).toMatchObject([{ id: "1", metadata: null }]);
+});
+
+describe.each([["9223372036854775807"], ["9223372036854775806"], ["90071992547409931"], ["9007199254740992"]])(
+  "a number that codebot never came to, %s, does not count for the next id",
+  (far) => {
+    test("as a file's name", () => {
+      const directory = mismatched(`${far}.json`, far);
+      writeFileSync(join(directory, "4.json"), JSON.stringify({ id: "4", subject: "t", status: "pending" }));
+      expect(readTaskDirectory(directory)).toMatchObject({ highWaterMark: 0, nextId: 5 });
+      const store = storeIn(directory);
+      expect([store.create("x").id, store.create("y").id]).toEqual(["5", "6"]);
+      expect(store.list().map((task) => task.id)).toEqual(["4", "5", "6", far]);
+      expect(readFileSync(join(directory, ".highwatermark"), "utf8")).toBe("6");
+      store.reset();
+      expect(readdirSync(directory)).toEqual([".highwatermark"]);
+      expect(readFileSync(join(directory, ".highwatermark"), "utf8")).toBe("6");
+      expect(storeIn(directory).create("z").id).toBe("7");
+    });
+
+    test("as a task's own id, when it is deleted", () => {
+      const directory = mismatched("4.json", far);
+      const store = storeIn(directory);
+      expect(store.delete(far)).toBe(true);
+      expect(readFileSync(join(directory, ".highwatermark"), "utf8")).toBe("4");
+      expect([store.create("x").id, storeIn(directory).create("y").id]).toEqual(["5", "6"]);
+    });
+
+    test("as a task's own id, when the list is cleared", () => {
+      const directory = mismatched("4.json", far);
+      storeIn(directory).reset();
+      expect(readFileSync(join(directory, ".highwatermark"), "utf8")).toBe("4");
+    });
+
+    test("as the mark", () => {
+      const directory = mismatched("4.json", "4");
+      writeFileSync(join(directory, ".highwatermark"), far);
+      expect(readTaskDirectory(directory)).toMatchObject({ highWaterMark: 0, nextId: 5 });
+      expect(storeIn(directory).create("x").id).toBe("5");
+      expect(readFileSync(join(directory, ".highwatermark"), "utf8")).toBe("5");
+    });
+  },
+);
+
+test("the last number that counts is followed, and no file behind it is written over", () => {
+  const directory = mismatched("9007199254740991.json", "9007199254740991");
+  writeFileSync(join(directory, "9007199254740992.json"), "{");
+  const store = storeIn(directory);
+  expect([store.create("x").id, store.create("y").id]).toEqual(["9007199254740993", "9007199254740994"]);
+  expect(storeIn(directory).create("z").id).toBe("9007199254740995");
+  expect(readFileSync(join(directory, "9007199254740992.json"), "utf8")).toBe("{");
+});
+
+/** A store of three tasks that are only in memory: the second waits for the first, and there was a fourth. */
+function inMemory(): TaskStore {
+  const store = new TaskStore();
+  for (const subject of ["one", "two", "three", "four"]) store.create(subject);
+  store.delete("4");
+  store.update("2", { addBlockedBy: ["1", "99"] });
+  return store;
+}
+
+/** What the files of a directory hold. */
+function filesIn(directory: string): Record<string, string> {
+  return Object.fromEntries(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), "utf8")]));
+}
+
+describe("tasks that were only in memory", () => {
+  test("keep their ids in a directory that has none yet, and the mark knows those that are gone", () => {
+    const directory = join(temporaryDirectory(), "t");
+    inMemory().setDir(directory);
+    expect(Object.keys(filesIn(directory)).sort()).toEqual([".highwatermark", "1.json", "2.json", "3.json"]);
+    expect(storeIn(directory).list()).toMatchObject([
+      { id: "1", subject: "one", blocks: ["2"] },
+      { id: "2", subject: "two", blockedBy: ["1", "99"] },
+      { id: "3", subject: "three" },
+    ]);
+    expect(storeIn(directory).create("five").id).toBe("5");
+  });
+
+  test("get ids above every one that was given there, with what they wait for, and no file is written over", () => {
+    const directory = mismatched("1.json", "7");
+    writeFileSync(join(directory, "2.json"), '{"id":"broken');
+    writeFileSync(join(directory, ".highwatermark"), "9");
+    const before = filesIn(directory);
+    const store = inMemory();
+    const seen: TaskSnapshot[] = [];
+    store.setNotifyFn((snapshot) => seen.push(snapshot));
+    store.setDir(directory);
+    expect(filesIn(directory)).toMatchObject({ "1.json": before["1.json"], "2.json": before["2.json"] });
+    const listed = [
+      { id: "7", subject: "s" },
+      { id: "10", subject: "one", blocks: ["11"], blockedBy: [] },
+      { id: "11", subject: "two", blocks: [], blockedBy: ["10", "99"] },
+      { id: "12", subject: "three" },
+    ];
+    expect(store.list()).toMatchObject(listed);
+    expect(storeIn(directory).list()).toMatchObject(listed);
+    expect(seen).toMatchObject([{ items: listed }]);
+    expect(readFileSync(join(directory, ".highwatermark"), "utf8")).toBe("12");
+    expect(store.create("next").id).toBe("13");
+  });
+
+  test("keep an id that nothing there came to, and no two get the same", () => {
+    const directory = mismatched("1.json", "3");
+    const store = inMemory();
+    store.setDir(directory);
+    expect(store.list()).toMatchObject([
+      { id: "2", subject: "two", blockedBy: ["5", "99"] },
+      { id: "3", subject: "s" },
+      { id: "5", subject: "one", blocks: ["2"] },
+      { id: "6", subject: "three" },
+    ]);
+    expect(readdirSync(directory).sort()).toEqual([".highwatermark", "1.json", "2.json", "5.json", "6.json"]);
+  });
+
+  test("do not get the id of one that is gone there", () => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, ".highwatermark"), "2");
+    const store = inMemory();
+    store.setDir(directory);
+    expect(store.list().map(({ id, subject }) => [id, subject])).toEqual([
+      ["3", "three"],
+      ["5", "one"],
+      ["6", "two"],
+    ]);
+  });
+
+  test("stay there when the mark cannot be read", () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, ".highwatermark"));
+    const store = inMemory();
+    const before = store.list();
+    expect(() => store.setDir(directory)).toThrow(/\.highwatermark/u);
+    expect(readdirSync(directory)).toEqual([".highwatermark"]);
+    expect(store.list()).toEqual(before);
+  });
+
+  test("stay there when one of them cannot be written", () => {
+    const store = inMemory();
+    store.update("2", { metadata: { bad: 1n } });
+    const before = store.list();
+    const directory = mismatched("1.json", "1");
+    expect(() => store.setDir(directory)).toThrow(TypeError);
+    expect(readdirSync(directory)).toEqual([".highwatermark", "1.json"]);
+    expect(store.list()).toEqual(before);
+    expect(store.create("five").id).toBe("5");
+  });
 });
 
 test("a directory that vanished is made again with the next write", () => {

@@ -69,15 +69,16 @@ function ancestorsOf(rollout: Rollout, meta: CodexMeta, lookup: RolloutLookup): 
 
 /**
  * The threads a file says its first rows are copied from, the nearest first. The header of one with a base names the
- * origin of the base, also in a copy: there only the rows tell, the oldest of which stand first.
+ * origin of the base, also in a copy: there only the rows tell, the oldest of which stand first. `from`: of the events from
+ * this one on.
  */
-export function copiedThreads(folded: Folded<CodexFile>): string[] {
+export function copiedThreads(folded: Folded<CodexFile>, from = 0): string[] {
   const meta = headerOf(folded);
   if (meta === null) return [];
   const { copiedMetas, events } = folded.state;
   const found = new Set<string>(meta.base === null && meta.forkedFrom !== null ? [meta.forkedFrom] : []);
   if (meta.base === null) for (const thread of copiedMetas) found.add(thread);
-  for (let i = events.length - 1; i >= 0 && found.size < MOST_ANCESTORS; i -= 1) {
+  for (let i = events.length - 1; i >= from && found.size < MOST_ANCESTORS; i -= 1) {
     const thread = events[i]?.thread;
     if (thread !== undefined) found.add(thread);
   }

@@ -103,22 +103,21 @@ export class CodexThreads {
     } else if (this.children(thread).some((child) => this.#needsMore(child, thread, reached))) {
       for (const child of this.#family(thread)) dirty.add(child);
     }
-    // Copied rows of a gone parent came to it: who is counted for them may be another one now.
-    if (reached !== undefined && reached.events < events.length && headerOf(folded)?.kind === "user") {
-      const heirs = this.#heirsOf(copiedThreads(folded));
-      const rollout = this.#rollouts.get(path);
-      if (
-        heirs.length > 1 &&
-        rollout &&
-        copiedPrefix(
-          rollout,
-          this.lookup(() => null),
-        ).events > reached.events
-      ) {
-        for (const heir of heirs) dirty.add(heir);
-      }
-    }
+    if (reached !== undefined) for (const heir of this.#newHeirs(path, folded, reached.events)) dirty.add(heir);
     return dirty;
+  }
+
+  /**
+   * Whom copied rows of a gone parent may be counted for now that more of them came to this file. Looks at what is new: an
+   * append to a thread that copies nothing costs nothing.
+   */
+  #newHeirs(path: string, folded: Folded<CodexFile>, from: number): string[] {
+    const rollout = this.#rollouts.get(path);
+    if (rollout === undefined || from >= folded.state.events.length || headerOf(folded)?.kind !== "user") return [];
+    const heirs = this.#heirsOf(copiedThreads(folded, from));
+    if (heirs.length < 2) return [];
+    const lookup = this.lookup(() => null);
+    return copiedPrefix(rollout, lookup).events > from ? heirs : [];
   }
 
   drop(path: string): Set<string> {

@@ -13,6 +13,7 @@ import { type Place, placeOf } from "./locate.ts";
 import { type Registered, readRegistered } from "./registry.ts";
 import type { AgentFile } from "./requests.ts";
 import { SharedMessages } from "./shared-messages.ts";
+import { Summaries } from "./summaries.ts";
 
 const SOURCE = "claude";
 
@@ -50,12 +51,7 @@ export class ClaudeSessions {
   readonly #ties = new Map<string, Set<string>>();
   readonly #tiesOf = new Map<string, string[]>();
   readonly #shared = new SharedMessages();
-  /** Folder → file → leaf uuid → summary. */
-  readonly #summaries = new Map<string, Map<string, Readonly<Record<string, string>>>>();
-  /** Folder → leaf uuid → summary: what all its files say, until one says something else. */
-  readonly #merged = new Map<string, ReadonlyMap<string, string>>();
-  /** Folder → leaves whose summary changed since `summarized` was last asked. */
-  readonly #named = new Map<string, Set<string>>();
+  readonly #summaries = new Summaries();
   /** Folder → transcripts in it. */
   readonly #folders = new Map<string, Set<string>>();
   readonly #registered = new Map<string, Registered>();
@@ -104,7 +100,7 @@ export class ClaudeSessions {
     if (place.kind === "session") {
       const folder = folderOf(root, place.project);
       this.#folders.set(folder, (this.#folders.get(folder) ?? new Set()).add(path));
-      this.#noteSummaries(folder, path, folded.state.summaries);
+      this.#summaries.set(folder, path, folded.state.summaries);
     }
     const tied = this.#shared.note(session, folded.state);
     for (const one of place.kind === "session" ? tied.add(session) : tied) this.#retie(one, dirty);
@@ -163,7 +159,7 @@ export class ClaudeSessions {
     if (known.place.kind === "session") {
       const folder = folderOf(root, known.place.project);
       this.#folders.get(folder)?.delete(path);
-      this.#noteSummaries(folder, path, {});
+      this.#summaries.set(folder, path, {});
     }
     const dirty = new Set<string>();
     if (known.session !== null) this.#leave(known.session, path, dirty);
@@ -223,18 +219,8 @@ export class ClaudeSessions {
     return this.#archived.has(join(one.root.path, "projects", one.project, id, "archived.json"));
   }
 
-  /** What files of its folder say of leaves; of two that name the same one, the later by name. */
   summaries(one: Candidate): ReadonlyMap<string, string> {
-    const folder = folderOf(one.root, one.project);
-    const known = this.#merged.get(folder);
-    if (known !== undefined) return known;
-    const byFile = this.#summaries.get(folder) ?? new Map();
-    const merged = new Map<string, string>();
-    for (const path of [...byFile.keys()].sort()) {
-      for (const [leaf, text] of Object.entries<string>(byFile.get(path) ?? {})) merged.set(leaf, text);
-    }
-    this.#merged.set(folder, merged);
-    return merged;
+    return this.#summaries.of(folderOf(one.root, one.project));
   }
 
   /** The sessions that share rows with one of these, or say they were copied from one. */
@@ -311,25 +297,10 @@ export class ClaudeSessions {
     }
   }
 
-  #noteSummaries(folder: string, path: string, summaries: Readonly<Record<string, string>>): void {
-    const byFile = this.#summaries.get(folder) ?? new Map<string, Readonly<Record<string, string>>>();
-    const before = byFile.get(path) ?? {};
-    const leaves = [...new Set([...Object.keys(before), ...Object.keys(summaries)])];
-    const changed = leaves.filter((leaf) => before[leaf] !== summaries[leaf]);
-    if (changed.length === 0) return;
-    this.#merged.delete(folder);
-    if (Object.keys(summaries).length > 0) byFile.set(path, { ...summaries });
-    else byFile.delete(path);
-    this.#summaries.set(folder, byFile);
-    const named = this.#named.get(folder) ?? new Set<string>();
-    this.#named.set(folder, named);
-    for (const leaf of changed) named.add(leaf);
-  }
-
   /** The sessions whose summary changed since the last time, by whatever file: one look at a folder for all of them. */
   summarized(): Set<string> {
     const dirty = new Set<string>();
-    for (const [folder, leaves] of this.#named) {
+    for (const [folder, leaves] of this.#summaries.takeChanged()) {
       for (const path of this.#folders.get(folder) ?? []) {
         const known = this.#files.get(path);
         if (known?.place.kind !== "session") continue;
@@ -337,7 +308,6 @@ export class ClaudeSessions {
         for (const leaf of leaves) if (Object.hasOwn(rows, leaf)) dirty.add(known.place.id);
       }
     }
-    this.#named.clear();
     return dirty;
   }
 }

@@ -51,10 +51,10 @@ export function findSeats(seats: readonly Seat[], processes: ProcessTable, progr
   const byFolder: Process[] = [];
   const byName = new Map<string, Process[]>();
   const running = processes.all.filter((one) => program.isProgram(one));
-  const { doubles, launchers, started } = pairsOf(running, processes);
+  const pairs = pairsOf(running, processes);
   for (const process of running) {
     const named = program.named(process, byId);
-    if (named === null && !doubles.has(process)) byFolder.push(process);
+    if (named === null && !pairs.doubles.has(process)) byFolder.push(process);
     else if (named !== null && named !== "other") byName.set(named.id, [...(byName.get(named.id) ?? []), process]);
   }
   for (const [id, all] of byName) {
@@ -63,26 +63,11 @@ export function findSeats(seats: readonly Seat[], processes: ProcessTable, progr
     const evidence = `process ${process.pid} has it on its command line`;
     live.set(id, { process, evidence, guess: false, openTwice: openTwice(all, processes) });
   }
-  // The latest to start has the fewest sessions to choose from, one that serves a single store fewer still.
-  const narrow = (one: Process): number => ((program.stores?.(one) ?? null) === null ? 1 : 0);
-  const isStarted = (one: Process): boolean => {
-    for (let at: Process | undefined = one; at !== undefined; at = launchers.get(at)) if (started.has(at)) return true;
-    return false;
-  };
-  const own = (one: Process): number => (isStarted(one) ? 0 : 1);
-  byFolder.sort(
-    (a, b) => own(a) - own(b) || narrow(a) - narrow(b) || (b.startedAt ?? 0) - (a.startedAt ?? 0) || b.pid - a.pid,
+  seatByFolder(
+    byFolder.map((process) => commandOf(process, pairs, program)),
+    seats,
+    live,
   );
-  for (const process of byFolder) {
-    const store = program.stores?.(process) ?? null;
-    const startedAt = startOf(process, launchers);
-    // Older ones may be those of the agent that started it.
-    const free = isStarted(process) ? seats.filter((seat) => hasBegunSince(seat, startedAt)) : seats;
-    const seat = newestIn({ ...process, startedAt }, store, free, live);
-    if (seat === null) continue;
-    const evidence = `process ${process.pid} runs in its folder, and it is the newest session there`;
-    live.set(seat.id, { process, evidence, guess: true, openTwice: [] });
-  }
   for (const seat of seats) {
     const of = seat.parent === null || !seat.open ? undefined : ancestorOf(seat, byId, live);
     if (of === undefined || live.has(seat.id)) continue;
@@ -90,6 +75,45 @@ export function findSeats(seats: readonly Seat[], processes: ProcessTable, progr
     live.set(seat.id, { process: of.process, evidence, guess: true, openTwice: [] });
   }
   return live;
+}
+
+/** A process that names no session, as far as its folder's sessions concern it. */
+interface Command {
+  process: Process;
+  /** ms: when its launcher began, if it has one. */
+  startedAt: number | null;
+  /** Did an agent start it in its own folder? */
+  isStarted: boolean;
+  /** The only kind of the tool's stores it serves; null: any. */
+  store: string | null;
+}
+
+function commandOf(process: Process, { launchers, started }: Pairs, program: Program): Command {
+  const command = { process, startedAt: process.startedAt ?? null, isStarted: false };
+  for (let at: Process | undefined = process; at !== undefined; at = launchers.get(at)) {
+    command.startedAt = at.startedAt ?? command.startedAt;
+    command.isStarted ||= started.has(at);
+  }
+  return { ...command, store: program.stores?.(process) ?? null };
+}
+
+/** Gives each its folder's newest session. Who has the fewest to choose from chooses first. */
+function seatByFolder(commands: Command[], seats: readonly Seat[], live: Map<string, Live>): void {
+  // The latest to start has few, one that serves a single store fewer, and what an agent started none that is older.
+  commands.sort(
+    (a, b) =>
+      Number(b.isStarted) - Number(a.isStarted) ||
+      Number(a.store === null) - Number(b.store === null) ||
+      (b.process.startedAt ?? 0) - (a.process.startedAt ?? 0) ||
+      b.process.pid - a.process.pid,
+  );
+  for (const command of commands) {
+    const seat = newestFor(command, seats, live);
+    if (seat === null) continue;
+    const { process } = command;
+    const evidence = `process ${process.pid} runs in its folder, and it is the newest session there`;
+    live.set(seat.id, { process, evidence, guess: true, openTwice: [] });
+  }
 }
 
 const MOST_ANCESTORS = 64;
@@ -137,20 +161,8 @@ function isSameCommand(...both: [readonly string[], readonly string[]]): boolean
   return isDeepStrictEqual(a, b);
 }
 
-/** When the command began: its launcher was first. */
-function startOf(process: Process, launchers: Pairs["launchers"]): number | null {
-  let start = process.startedAt ?? null;
-  for (let at = launchers.get(process); at !== undefined; at = launchers.get(at)) start = at.startedAt ?? start;
-  return start;
-}
-
-function hasBegunSince({ createdAt }: Seat, since: number | null): boolean {
-  return since !== null && createdAt != null && createdAt >= since;
-}
-
-function newestIn(
-  process: Process,
-  store: string | null,
+function newestFor(
+  { process, startedAt, isStarted, store }: Command,
   seats: readonly Seat[],
   live: ReadonlyMap<string, Live>,
 ): Seat | null {
@@ -158,11 +170,16 @@ function newestIn(
   for (const seat of seats) {
     if (process.cwd === null || seat.cwd !== process.cwd || seat.parent !== null || live.has(seat.id)) continue;
     if (store !== null && seat.store !== store) continue;
-    const since = process.startedAt ?? null;
-    if (since !== null && (seat.updatedAt ?? 0) < since) continue;
+    if (startedAt !== null && (seat.updatedAt ?? 0) < startedAt) continue;
+    // Older ones may be those of the agent that started it.
+    if (isStarted && !hasBegunSince(seat, startedAt)) continue;
     if (newest === null || (seat.updatedAt ?? 0) > (newest.updatedAt ?? 0)) newest = seat;
   }
   return newest;
+}
+
+function hasBegunSince({ createdAt }: Seat, since: number | null): boolean {
+  return since !== null && createdAt != null && createdAt >= since;
 }
 
 function ancestorOf(seat: Seat, byId: ReadonlyMap<string, Seat>, live: ReadonlyMap<string, Live>): Live | undefined {

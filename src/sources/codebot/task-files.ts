@@ -104,3 +104,15 @@ function readableMark(directory: string): bigint | null {
     throw error;
   }
 }
+
+/** What a reset removes; null when there is no directory. */
+export function taskFileNames(directory: string): string[] | null {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => !entry.isDirectory() && entry.name.endsWith(".json") && !entry.name.startsWith("."))
+      .map((entry) => entry.name);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}

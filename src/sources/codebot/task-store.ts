@@ -1,4 +1,3 @@
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { removeIfThere } from "./atomic.ts";
 import { goNow } from "./go-time.ts";
@@ -17,7 +16,7 @@ import {
   taskNumber,
 } from "./task.ts";
 import { TaskCache } from "./task-cache.ts";
-import { freeNumber, later } from "./task-files.ts";
+import { freeNumber, later, taskFileNames } from "./task-files.ts";
 import { AlreadyClaimedError, AlreadyResolvedError, BlockedError, TaskNotFoundError } from "./task-refusals.ts";
 
 /** All tasks at one moment. `total` counts unknown statuses too, the three counters do not (codebot.md §10). */
@@ -331,18 +330,6 @@ function writeAll(tasks: readonly Task[], cache: TaskCache): void {
     for (const task of tasks) cache.write(task);
   } catch (error) {
     for (const { id } of tasks) cache.remove(id);
-    throw error;
-  }
-}
-
-/** What a reset removes; null when there is no directory. */
-function taskFileNames(directory: string): string[] | null {
-  try {
-    return readdirSync(directory, { withFileTypes: true })
-      .filter((entry) => !entry.isDirectory() && entry.name.endsWith(".json") && !entry.name.startsWith("."))
-      .map((entry) => entry.name);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;
   }
 }
